@@ -1,0 +1,1 @@
+linnet_folder(base core/base LINKS absl::strings)
