@@ -1,0 +1,219 @@
+// The engine's front door: a model and a configuration in, a report out. The
+// only part of core that the server includes.
+//
+// The work is split by what it depends on. Prepare() reads, checks and traces a
+// model (milliseconds) under everything that decides the program's structure;
+// the sizes of the roles (batch, context, cache) stay symbols. Prepared is
+// immutable and shared: any number of threads may call its const methods, which
+// cost microseconds.
+
+#ifndef LINNET_CORE_PLANNER_PLANNER_H_
+#define LINNET_CORE_PLANNER_PLANNER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "core/base/confidence.h"
+
+namespace linnet::planner {
+
+// Payloads that a non-OK status of this folder may carry.
+// The diagnostics of a model's sources as the JSON of language.md 11.1.
+inline constexpr absl::string_view kDiagnosticsPayload =
+    "linnet/diagnostics+json";
+// The same as text for a person: source lines, carets, help.
+inline constexpr absl::string_view kRenderedPayload = "linnet/diagnostics+text";
+// Names close to one that was not found, best first, one per line.
+inline constexpr absl::string_view kSuggestionsPayload = "linnet/suggestions";
+// The limit that was passed, as `name=value`.
+inline constexpr absl::string_view kLimitPayload = "linnet/limit";
+
+struct SourceFile {
+  std::string path;  // Relative to the bundle, with '/'; no `..`, not absolute.
+  std::string content;
+};
+
+// A model: the name of a built-in one, or the content of its files.
+struct ModelRef {
+  std::string name;
+  std::vector<SourceFile> files;
+  // The file of `files` to start from: a `.linnet` file or a `nest.toml`.
+  std::string root_file;
+};
+
+// Bounds on what one request may cost. Each, when passed, stops the work with
+// RESOURCE_EXHAUSTED and names itself in kLimitPayload.
+struct Limits {
+  int64_t max_source_bytes = int64_t{16} << 20;  // All files of a bundle.
+  int32_t max_files = 4096;                      // Files of a bundle.
+  int32_t max_steps = 1'000'000;                 // Steps of one trace.
+  int32_t max_objects = 2'000'000;               // Tensors of one trace.
+  int32_t max_call_depth = 256;                  // Nested calls of one trace.
+};
+
+// analysis.md section 1. Empty strings and unset optionals mean "not given".
+struct Config {
+  ModelRef model;
+  std::string entry;              // Default: the only one, or `forward`.
+  std::string root;               // The root block.
+  std::string backend = "cuda";   // `cuda` or `generic`.
+  std::string numerics = "fast";  // `exact`, `equivalent` or `fast`.
+  std::string dtype;              // Of every float dtype generic of the root.
+  std::optional<int64_t> batch;   // Each at least 1.
+  std::optional<int64_t> context;
+  std::optional<int64_t> cache_len;
+  std::vector<std::pair<std::string, std::string>> bindings;  // Generic, value.
+  std::vector<std::string> optionals;  // Paths of optional members present.
+  bool no_bindings = false;            // Ignore the card's weight bindings.
+  std::string kv_dtype;
+  std::optional<int64_t> kv_block_size;  // Tokens of one page.
+  std::optional<int64_t> context_bytes;  // Of the CUDA context, when known.
+  bool compiled = false;
+  // The job's CUBLAS_WORKSPACE_CONFIG, when set.
+  std::optional<std::string> cublas_workspace_config;
+};
+
+struct Component {
+  std::string name;              // `KV cache`
+  std::string category;          // `kv_cache`
+  std::optional<int64_t> bytes;  // Empty: unknown.
+  Confidence confidence = Confidence::kUnknown;
+  std::string formula;  // Over the roles; empty when long.
+  std::string note;
+  std::string device;  // Empty on one device.
+};
+
+struct Report {
+  Config config;  // As analysed, defaults filled in; `model.files` left out.
+  std::string model_name;
+  std::vector<std::pair<std::string, int64_t>> symbols;  // Role, value.
+  std::vector<Component> components;
+  int64_t graph_peak_bytes = 0;
+  int64_t expected_peak_bytes = 0;
+  Confidence confidence = Confidence::kExact;  // Of the expected peak.
+  int64_t peak_step = -1;  // -1 when the entry makes nothing.
+  std::string peak_label;  // `linear`
+  std::string peak_scope;  // `lm_head`; empty for the root.
+  std::string peak_at;     // "step 1603: linear in `lm_head`"
+  int64_t num_steps = 0;
+  // Transient storage: a buffer per tensor, the planned arena, live at most.
+  int64_t naive_bytes = 0;
+  int64_t planned_bytes = 0;
+  int64_t lower_bound_bytes = 0;
+  std::vector<std::pair<std::string, std::string>> formulas;  // Name, text.
+  std::vector<std::string> unknown;
+  std::vector<std::string> warnings;
+  std::vector<std::string> assumptions;
+};
+
+// The numbers alone, for callers that ask many times.
+struct Summary {
+  int64_t graph_peak_bytes = 0;
+  int64_t expected_peak_bytes = 0;
+  int64_t persistent_bytes = 0;  // As laid out.
+  int64_t activation_bytes = 0;  // The peak of live activations.
+  int64_t workspace_bytes = 0;   // At the step of the expected peak.
+  int64_t runtime_bytes = 0;     // Context, libraries, cuBLAS workspace.
+  int64_t peak_step = -1;
+  Confidence confidence = Confidence::kExact;
+  int32_t num_unknown = 0;
+  bool constraints_hold = true;  // The model's `where` clauses.
+};
+
+// Polled now and then during long work; true stops it with CANCELLED.
+using StopFunction = std::function<bool()>;
+
+class Prepared {
+ public:
+  virtual ~Prepared() = default;
+
+  // The report at the sizes and runtime settings of `config`, with the buffer
+  // plan. INVALID_ARGUMENT when `config` is not one this was prepared for
+  // (CacheKey() differs), a size is below 1, or a number passes 64 bits.
+  virtual absl::StatusOr<Report> Analyze(const Config& config) const = 0;
+
+  // The numbers of Analyze() without text and buffer plan.
+  virtual absl::StatusOr<Summary> Summarize(const Config& config) const = 0;
+
+  // Where the peak of a summary lies: "step 1603: linear in `lm_head`".
+  virtual std::string StepText(int64_t step) const = 0;
+
+  // What it occupies, for a cache bounded in bytes.
+  virtual int64_t ByteSize() const = 0;
+};
+
+// A key for everything that Prepare() depends on: equal keys, equal results.
+// Sizes of roles and runtime settings are not part of it; whether a role is
+// given is. Stable across processes of one version.
+std::string CacheKey(const Config& config);
+
+// Reads, checks and traces the model of `config`.
+//   NOT_FOUND: no such model or entry (kSuggestionsPayload).
+//   INVALID_ARGUMENT: the model has errors (kDiagnosticsPayload), a generic has
+//     no value, or a setting is not one of its values.
+//   RESOURCE_EXHAUSTED: a limit was passed (kLimitPayload).
+//   CANCELLED: `stop` said so.
+absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
+    const Config& config, const Limits& limits = {},
+    const StopFunction& stop = nullptr);
+
+struct ModelSummary {
+  std::string name, title, summary, license, family;
+  std::vector<std::string> entries;
+};
+
+// The built-in models, by name.
+std::vector<ModelSummary> ListModels();
+
+struct TensorDescription {
+  std::string name;  // Of an input; the path of a state.
+  std::string type;  // `i32[B, S]`, over the generics that are not bound.
+};
+
+struct EntryDescription {
+  std::string name;
+  std::vector<std::string> generics;  // Still to be bound: `B`, `S`.
+  std::vector<TensorDescription> inputs;
+  std::string result;
+  std::vector<std::string> states;  // Paths it reads or writes, `[*]` for all.
+};
+
+struct GenericDescription {
+  std::string name;
+  std::string kind;   // `Dim`, `Float`, …
+  std::string value;  // From the card or the declaration; empty when unbound.
+};
+
+struct ModelDescription {
+  ModelSummary model;
+  std::string root_block;
+  std::vector<GenericDescription> generics;
+  std::vector<EntryDescription> entries;
+  int64_t parameter_count = 0;  // Tied ones once, absent optional ones not.
+  int64_t parameter_bytes = 0;
+  std::vector<TensorDescription> parameters;  // Path and type of each present.
+  std::vector<std::pair<std::string, std::string>> ties;  // Path, owner.
+  std::vector<TensorDescription> states;
+  // Bytes that one more position of every KV cache takes at batch 1; empty
+  // when the model has none.
+  std::optional<int64_t> cache_bytes_per_token;
+};
+
+// Entries, generics, parameters and states of a model. Uses `model`, `root`,
+// `dtype`, `bindings`, `optionals` and `no_bindings` of `config`. Fails as
+// Prepare() does.
+absl::StatusOr<ModelDescription> Describe(const Config& config,
+                                          const Limits& limits = {},
+                                          const StopFunction& stop = nullptr);
+
+}  // namespace linnet::planner
+
+#endif  // LINNET_CORE_PLANNER_PLANNER_H_
