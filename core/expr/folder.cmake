@@ -1,0 +1,1 @@
+linnet_folder(expr core/expr NEEDS base LINKS absl::strings)

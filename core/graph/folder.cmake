@@ -1,0 +1,1 @@
+linnet_folder(graph core/graph NEEDS base expr LINKS absl::strings)
