@@ -172,6 +172,7 @@ class Pool {
   Expr MultiplyTerms(Expr a, Expr b);
   Expr Divided(AtomKind kind, Expr a, Expr b);
   std::optional<Expr> DivideByTerm(absl::Span<const Term> a, const Term& b);
+  std::optional<Expr> DivideButConstant(AtomKind kind, Expr a, Expr b);
   std::optional<Expr> DivideLong(Expr a, Expr b);
   Expr Extremum(AtomKind kind, Expr a, Expr b);
   Expr SubstituteIn(Expr e, const absl::flat_hash_map<SymbolId, Expr>& values,
