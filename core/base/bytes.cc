@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -13,6 +14,8 @@
 
 namespace linnet {
 namespace {
+
+__extension__ typedef __int128 Wide;
 
 struct Unit {
   const char* name;
@@ -35,13 +38,16 @@ constexpr Unit kUnits[] = {
 absl::Status Wrong(absl::string_view text, absl::string_view what) {
   constexpr size_t kMaxShown = 40;
   const bool cut = text.size() > kMaxShown;
-  return absl::InvalidArgumentError(absl::StrCat(
-      "size \"", text.substr(0, kMaxShown), cut ? "..." : "", "\" ", what));
+  return absl::InvalidArgumentError(
+      absl::StrCat("size \"", absl::Utf8SafeCEscape(text.substr(0, kMaxShown)),
+                   cut ? "..." : "", "\" ", what));
 }
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 absl::string_view TakeDigits(absl::string_view* text) {
   size_t n = 0;
-  while (n < text->size() && absl::ascii_isdigit((*text)[n])) ++n;
+  while (n < text->size() && IsDigit((*text)[n])) ++n;
   const absl::string_view digits = text->substr(0, n);
   text->remove_prefix(n);
   return digits;
@@ -91,8 +97,8 @@ absl::StatusOr<int64_t> ParseBytes(absl::string_view text) {
     numerator = numerator * 10 + (digit - '0');
     denominator *= 10;
   }
-  const auto part = static_cast<int64_t>(static_cast<__int128>(numerator) *
-                                         scale / denominator);
+  const auto part =
+      static_cast<int64_t>(static_cast<Wide>(numerator) * scale / denominator);
   if (__builtin_add_overflow(bytes, part, &bytes)) {
     return Wrong(text, "does not fit 64 bits");
   }

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
@@ -15,6 +14,10 @@ namespace linnet {
 namespace {
 
 constexpr size_t kMaxLength = 128;
+
+char Lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+}
 
 // Twice the edit distance of `a` and `b`, a change of case counting half a
 // step; or more than `limit` when it is. REQUIRES: both at most kMaxLength.
@@ -32,8 +35,7 @@ size_t HalfSteps(absl::string_view a, absl::string_view b, size_t limit) {
       size_t change = 2;
       if (a[i - 1] == b[j - 1]) {
         change = 0;
-      } else if (absl::ascii_tolower(a[i - 1]) ==
-                 absl::ascii_tolower(b[j - 1])) {
+      } else if (Lower(a[i - 1]) == Lower(b[j - 1])) {
         change = 1;
       }
       row[j] = std::min({last[j] + 2, row[j - 1] + 2, last[j - 1] + change});
