@@ -7,24 +7,28 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "core/expr/expr.h"
+#include "core/expr/pool.h"
 #include "core/lang/program.h"
 
 namespace linnet::lang {
 
 // The facts known inside one function or block. Every symbol (and pack element
 // count) is >= 0 to begin with. Copyable: an inner scope starts from a copy of
-// the outer one. Bounded work per query (rewrite depth 8).
+// the outer one. Bounded work per query (rewrite depth 8), and none for sides
+// that are one expression already. Not thread-safe: queries make expressions
+// and remember what they simplified.
 class ShapeFacts {
  public:
-  // `pool` must outlive the facts.
+  // `pool` must outlive the facts and their copies.
   explicit ShapeFacts(expr::Pool* pool) : pool_(pool) {}
 
   // Adds one `where` clause (section 5.2). A later symbol id counts as declared
-  // later.
+  // later. Contradictory facts are not found out.
   void Add(Relation relation, expr::Expr left, expr::Expr right);
   void Add(const Constraint& constraint) {
     Add(constraint.relation, constraint.left, constraint.right);
@@ -44,17 +48,39 @@ class ShapeFacts {
   std::optional<int64_t> High(expr::Expr dim) const;
 
  private:
-  expr::Pool* pool_;
-  // Filled in by the implementation; see the .cc.
   struct Interval {
-    int64_t low = 0;
-    std::optional<int64_t> high;
+    std::optional<int64_t> low, high;
   };
-  absl::flat_hash_map<expr::SymbolId, Interval> bounds_;
+
+  void AddEqual(expr::Expr difference);
+  void AddNonNegative(expr::Expr difference);
+  void AddBound(expr::SymbolId symbol, Interval bound);
+  void SimplifyFacts();
+
+  // One round of rewriting, from the atoms up.
+  expr::Expr RewriteOnce(expr::Expr dim) const;
+  expr::Expr RewriteAtom(const expr::Atom& atom) const;
+  expr::Expr RewriteProduct(const expr::Term& term) const;
+  expr::Expr Quotient(expr::Expr a, expr::Expr b) const;
+  expr::Expr Remainder(expr::Expr a, expr::Expr b) const;
+  expr::Expr Extremum(expr::AtomKind kind, expr::Expr a, expr::Expr b) const;
+  bool TermDivisible(expr::Expr term, expr::Expr divisor) const;
+
+  // `use_facts`: also the known non-negative polynomials.
+  bool IsNonNegative(expr::Expr dim, bool use_facts) const;
+  expr::Expr BoundQuotients(expr::Expr dim) const;
+  Interval IntervalOf(expr::Expr dim, bool use_facts) const;
+  Interval IntervalOfTerm(const expr::Term& term, bool use_facts) const;
+  Interval IntervalOfAtom(const expr::Atom& atom, bool use_facts) const;
+
+  expr::Pool* pool_;
+  absl::flat_hash_map<expr::SymbolId, Interval> bounds_;  // Else [0, ).
+  // Never of a symbol that occurs on a right side.
   absl::flat_hash_map<expr::SymbolId, expr::Expr> rewrites_;
   std::vector<std::pair<expr::Expr, expr::Expr>> divisible_;  // (A, B): B | A.
   std::vector<expr::Expr> zero_;
   std::vector<expr::Expr> non_negative_;
+  mutable absl::flat_hash_map<expr::Expr, expr::Expr> simplified_;
 };
 
 }  // namespace linnet::lang

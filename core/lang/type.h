@@ -8,15 +8,18 @@
 #ifndef LINNET_CORE_LANG_TYPE_H_
 #define LINNET_CORE_LANG_TYPE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/types/span.h"
+#include "absl/container/flat_hash_set.h"
 #include "core/base/dtype.h"
 #include "core/base/id.h"
 #include "core/expr/expr.h"
+#include "core/expr/pool.h"
 
 namespace linnet::lang {
 
@@ -115,15 +118,24 @@ struct Type {
 };
 
 // What generics stand for, when a declaration is used: from the symbols, packs
-// and dtype variables of its generic parameters to arguments.
+// and dtype variables of its generic parameters to arguments. See binding.h for
+// making one from a list of generics.
 struct Substitution {
   absl::flat_hash_map<expr::SymbolId, expr::Expr> dims;
   absl::flat_hash_map<PackId, Shape> packs;
   absl::flat_hash_map<DTypeVarId, DTypeRef> dtypes;
+
+  bool empty() const { return dims.empty() && packs.empty() && dtypes.empty(); }
+  // Binds a pack and its element count, the product of the units of `shape`.
+  // `count` is the symbol of Unit::dim wherever the pack itself is a unit.
+  void BindPack(PackId pack, expr::Expr count, Shape shape, expr::Pool& pool);
 };
 
-// Interns types. Ids stay valid for the life of the table. Not thread-safe
-// while types are added; reading is.
+// The product of the units; 1 for no unit.
+expr::Expr ElementCount(const Shape& shape, expr::Pool& pool);
+
+// Interns types. Ids stay valid for the life of the table, and so do references
+// that get() returned. Not thread-safe while types are added; reading is.
 class TypeTable {
  public:
   TypeTable();
@@ -131,8 +143,10 @@ class TypeTable {
   TypeTable& operator=(const TypeTable&) = delete;
 
   TypeId Intern(Type type);
-  const Type& get(TypeId id) const { return *types_[id]; }
-  int32_t size() const { return types_.size(); }
+  const Type& get(TypeId id) const { return entry(id).type; }
+  int32_t size() const { return static_cast<int32_t>(entries_.size()); }
+  // Whether no generic occurs in it, so that substituting changes nothing.
+  bool closed(TypeId id) const { return entry(id).closed; }
 
   TypeId error() const { return error_; }
   TypeId unit() const { return unit_; }
@@ -140,19 +154,53 @@ class TypeTable {
   TypeId float_literal() const { return float_literal_; }
   TypeId none() const { return none_; }
   TypeId Scalar(DTypeRef dtype);
+  // A scalar when `shape` has no unit.
   TypeId Tensor(Shape shape, DTypeRef dtype);
   TypeId Optional(TypeId inner);
   TypeId Tuple(std::vector<TypeId> elements);
 
-  // `type` with generics replaced; symbols that `substitution` does not name
-  // stay. Dimensions are made in `pool`.
+  // `type` with generics replaced; what `substitution` does not name stays. A
+  // pack unit is replaced by the units that it stands for. Dimensions are made
+  // in `pool`. Constant time for closed types.
   TypeId Substitute(TypeId type, const Substitution& substitution,
                     expr::Pool& pool);
 
  private:
-  absl::flat_hash_map<Type, TypeId> ids_;
-  IdMap<TypeId, const Type*> types_;  // Into the keys' stable storage.
-  std::vector<std::unique_ptr<Type>> storage_;
+  struct Entry {
+    Type type;
+    size_t hash;
+    bool closed;
+  };
+  // Looks entries up by id or by a type not yet stored.
+  struct Key {
+    const Type* type;
+    size_t hash;
+  };
+  struct Hash {
+    using is_transparent = void;
+    const std::deque<Entry>* entries;
+    size_t operator()(TypeId id) const {
+      return (*entries)[static_cast<size_t>(id.index)].hash;
+    }
+    size_t operator()(const Key& key) const { return key.hash; }
+  };
+  struct Eq {
+    using is_transparent = void;
+    const std::deque<Entry>* entries;
+    bool operator()(TypeId a, TypeId b) const { return a == b; }
+    bool operator()(TypeId a, const Key& b) const {
+      return (*entries)[static_cast<size_t>(a.index)].type == *b.type;
+    }
+    bool operator()(const Key& a, TypeId b) const { return (*this)(b, a); }
+  };
+
+  const Entry& entry(TypeId id) const {
+    return entries_[static_cast<size_t>(id.index)];
+  }
+  bool IsClosed(const Type& type) const;
+
+  std::deque<Entry> entries_;
+  absl::flat_hash_set<TypeId, Hash, Eq> ids_;
   TypeId error_, unit_, compile_int_, float_literal_, none_;
 };
 
