@@ -33,19 +33,11 @@ using ConstId = Id<ConstTag>;
 // a shadowing declaration is another local. Assigning a `var` keeps its local.
 using LocalId = Id<LocalTag>;
 
-enum class GenericKind : uint8_t {
-  kDim,
-  kShape,
-  kDType,
-  kNumeric,
-  kInteger,
-  kFloat
-};
-
 struct Generic {
   NameId name;
   GenericKind kind = GenericKind::kDim;
-  expr::Expr dim;    // kDim: the symbol as an expression.
+  // kDim: the symbol as an expression. kShape: the element count of the pack.
+  expr::Expr dim;
   PackId pack;       // kShape
   DTypeVarId dtype;  // The other kinds.
   // May mention earlier generics of the same list.
@@ -66,8 +58,6 @@ struct Constraint {
   std::string text;  // As written, for messages.
   Span span;
 };
-
-enum class MemberKind : uint8_t { kParam, kBuffer, kState, kSub };
 
 struct Member {
   NameId name;
@@ -190,6 +180,9 @@ struct IndexInfo {
   // kElement: one component per written component, in order. kGather: one per
   // axis, invalid where the axis is kept or at a compile-time position.
   std::vector<ExprId> positions;
+  // kElement: aligned with `positions`; the index of a component written `*s`
+  // (its position has no expression), invalid for the others.
+  std::vector<LocalId> packs;
   bool needs_slice = false;
   int64_t position = 0;  // kArray
 };
@@ -261,16 +254,25 @@ struct MatchInfo {
   std::vector<LocalId> bound;
 };
 
+// `for i in a..b { … }` as a value (a scan).
+struct ScanInfo {
+  LocalId variable;
+  expr::Expr start, stop;
+};
+
 struct ExprInfo {
   // After literals took the dtype of their context. A compile-time integer in
-  // value position has the scalar type it is wanted in.
+  // value position has the scalar type it is wanted in; it stays kCompileInt
+  // only where it is no value: in shapes and bounds, and in `let half = H / 2`,
+  // whose uses have `ref` kLocal and the value in `dim`.
   TypeId type;
   // The value of a compile-time integer; null for other expressions.
   expr::Expr dim;
+  // A value `for` has the local of its variable here (kLocal).
   RefKind ref = RefKind::kNone;
   int32_t target = -1;
   // Into the list of this kind of expression in ModuleInfo: calls, indexes,
-  // reductions, matches.
+  // reductions, matches, scans.
   int32_t detail = -1;
 };
 
@@ -304,6 +306,13 @@ struct ModuleInfo {
   std::vector<IndexInfo> indexes;
   std::vector<ReductionInfo> reductions;
   std::vector<MatchInfo> matches;
+  std::vector<ScanInfo> scans;
+};
+
+// What a dtype generic is called and may stand for (never kDim or kShape).
+struct DTypeVar {
+  NameId name;
+  GenericKind kind = GenericKind::kDType;
 };
 
 struct Program {
@@ -318,6 +327,8 @@ struct Program {
   IdMap<EnumId, Enum> enums;
   IdMap<FunctionId, Function> functions;
   IdMap<ConstId, Constant> constants;
+  IdMap<PackId, NameId> packs;  // Names; every `*S: Shape` has its own.
+  IdMap<DTypeVarId, DTypeVar> dtype_vars;
   ModuleId root;  // The module of the root file.
 
   absl::string_view name(NameId id) const;
