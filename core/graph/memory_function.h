@@ -27,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "core/expr/evaluator.h"
@@ -57,7 +58,9 @@ class MemoryFunction {
   // `pool` owns the expressions of `timeline` (an extension of the graph's when
   // a backend added its own) and is kept alive for Formula(). Returns
   // InvalidArgument when an interval's bytes are invalid or use a symbol that
-  // is no role, or a coefficient of a total does not fit 64 bits.
+  // is no role, or a coefficient of a total does not fit 64 bits, and
+  // ResourceExhausted when there are more than kMaxCandidates candidates or
+  // kMaxTerms terms in them.
   // REQUIRES: the intervals lie within the timeline's moments.
   static absl::StatusOr<MemoryFunction> Build(
       std::shared_ptr<const expr::Pool> pool,
@@ -83,25 +86,29 @@ class MemoryFunction {
   // The same as text: "max(2 * S * S, 64 * S + 8)".
   std::string FormulaText() const;
 
+  static constexpr size_t kMaxCandidates = size_t{1} << 14;
+  static constexpr size_t kMaxTerms = size_t{1} << 20;
+
   size_t num_roles() const { return totals_.num_inputs(); }
   size_t ByteSize() const;  // Without the pool.
 
  private:
-  class Sweep;
   struct Candidate {
     int64_t moment = 0;
-    std::vector<expr::Term> total;
-    // Outputs of splits_ that are this candidate's, by category.
-    int32_t split_begin = 0;
-    std::vector<Category> categories;
+    std::vector<expr::Term> total;     // In the order of monomials.
+    std::vector<Category> categories;  // Of the outputs of `split`.
+    expr::Evaluator split;
+
+    absl::Status SetSplit(
+        absl::Span<const expr::SymbolId> roles,
+        const std::vector<std::vector<expr::Term>>& by_category);
   };
 
   MemoryFunction() = default;
 
   std::shared_ptr<const expr::Pool> pool_;
   std::vector<Candidate> candidates_;
-  expr::Evaluator totals_;               // One output per candidate.
-  std::vector<expr::Evaluator> splits_;  // One evaluator per candidate.
+  expr::Evaluator totals_;  // One output per candidate.
 };
 
 }  // namespace linnet::graph
