@@ -1,15 +1,19 @@
 // The core IR (language.md section 9): SSA, one list of operations per region,
 // generic functions, dimensions symbolic in the generics of the function.
 //
+// A value's type is the frontend's, in the generics of the function. One
+// exception: a compile-time integer with a symbol in it stays an `i64` scalar
+// where a float or a generic dtype is wanted, and counts as converted there.
+//
 // A Program is immutable once lowered and passed through the passes, so safe to
 // share between threads.
 
 #ifndef LINNET_CORE_IR_IR_H_
 #define LINNET_CORE_IR_IR_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -17,6 +21,7 @@
 #include "core/base/id.h"
 #include "core/expr/expr.h"
 #include "core/lang/program.h"
+#include "core/lang/type.h"
 
 namespace linnet::ir {
 
@@ -39,8 +44,9 @@ enum class ReduceKind : uint8_t { kSum, kProd, kMin, kMax, kAny, kAll };
 
 // What some kinds carry beside `integer`; see op.def.
 struct OpData {
-  double real = 0;                      // kConstFloat
-  expr::Expr dim;                       // kConstDim
+  double real = 0;  // kConstFloat
+  // kConstDim; kStaticRange, kFor: the number of iterations (none below 0).
+  expr::Expr dim;
   std::vector<int32_t> ints;            // kPermute, kEnumMatch
   std::vector<lang::SliceAxis> slices;  // kSlice
   // kComprehension, kReduce: per index the units it covers: one dimension for
@@ -65,6 +71,9 @@ struct Operation {
   int64_t integer = 0;
 };
 
+// Of a comprehension or reduction: one argument per index, an `i64` scalar for
+// a plain one; for a pack a value of the shape type (lang::TypeKind::kShape) of
+// the units it covers.
 struct Region {
   std::vector<ValueId> args;
   std::vector<OpId> ops;  // The terminator is last.
@@ -72,9 +81,10 @@ struct Region {
 
 struct Function {
   lang::FunctionId id;
-  // `self` first for a method, then the parameters; those of the body region.
+  // Arguments: `self` first for a method, then the parameters. Invalid for a
+  // function that was not lowered. A kernel's body is empty but for a return.
   RegionId body;
-  RegionId grad;  // Invalid when there is none; args: params, y, dy.
+  RegionId grad;  // Invalid when there is none; those of `body`, then y, dy.
   IdMap<ValueId, lang::TypeId> value_types;
   IdMap<OpId, Operation> ops;
   IdMap<RegionId, Region> regions;

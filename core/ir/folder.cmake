@@ -1,0 +1,1 @@
+linnet_folder(ir core/ir NEEDS base expr lang)
