@@ -1,0 +1,128 @@
+#include "server/rpc/planner_service.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "core/base/status_macros.h"
+#include "core/planner/planner.h"
+#include "grpcpp/server_context.h"
+#include "grpcpp/support/server_callback.h"
+#include "linnet/v1/planner.pb.h"
+#include "server/cache/trace_cache.h"
+#include "server/log/log.h"
+#include "server/rpc/convert.h"
+#include "server/rpc/status.h"
+
+namespace linnet::server {
+namespace {
+
+absl::Status Answer(const planner::Prepared& prepared,
+                    const planner::Config& config, v1::View view,
+                    v1::AnalyzeResponse& response) {
+  if (view != v1::VIEW_SUMMARY) {
+    LINNET_ASSIGN_OR_RETURN(const planner::Report report,
+                            prepared.Analyze(config));
+    response = ToResponse(report);
+  }
+  LINNET_ASSIGN_OR_RETURN(const planner::Summary summary,
+                          prepared.Summarize(config));
+  FillSummary(prepared, summary, response);
+  return absl::OkStatus();
+}
+
+std::string ModelText(const planner::Config& config) {
+  return config.model.name.empty() ? config.model.root_file : config.model.name;
+}
+
+// Builds a trace and says so in the log, since that is what takes time.
+TraceCache::Build MakeBuild(const Context& context,
+                            std::shared_ptr<const planner::Config> config) {
+  return
+      [&context, config = std::move(config)](const planner::StopFunction& stop)
+          -> absl::StatusOr<TraceCache::Trace> {
+        Log(LogLevel::kDebug, "trace_started", {{"model", ModelText(*config)}});
+        const absl::Time start = absl::Now();
+        auto prepared = context.engine.prepare(*config, context.limits, stop);
+        Log(LogLevel::kInfo, "traced",
+            {{"model", ModelText(*config)},
+             {"seconds", absl::ToDoubleSeconds(absl::Now() - start)},
+             {"bytes", prepared.ok() ? (*prepared)->ByteSize() : 0},
+             {"status", absl::StatusCodeToString(prepared.status().code())}});
+        return prepared;
+      };
+}
+
+class AnalyzeCall final : public grpc::ServerUnaryReactor {
+ public:
+  AnalyzeCall(Context& context, grpc::CallbackServerContext& call,
+              const v1::AnalyzeRequest& request, v1::AnalyzeResponse& response)
+      : context_(context),
+        scope_(context, Method::kAnalyze),
+        deadline_(call.deadline()),
+        view_(request.view()),
+        response_(response) {
+    if (view_ != v1::VIEW_UNSPECIFIED && view_ != v1::VIEW_SUMMARY &&
+        view_ != v1::VIEW_FULL) {
+      End(FieldError("view", "is one this server does not know"));
+      return;
+    }
+    absl::StatusOr<planner::Config> config =
+        ToConfig(request.config(), context.limits);
+    if (!config.ok()) {
+      End(config.status());
+      return;
+    }
+    config_ = std::make_shared<const planner::Config>(*std::move(config));
+    ticket_ = context_.cache.Get(
+        context_.engine.cache_key(*config_), MakeBuild(context_, config_),
+        [this](const absl::StatusOr<TraceCache::Trace>& trace) {
+          End(trace.ok() ? Answer(**trace, *config_, view_, response_)
+                         : trace.status());
+        });
+  }
+
+ private:
+  void OnDone() override { delete this; }
+
+  // Runs after the constructor, since gRPC reacts to a call only once the
+  // handler has returned it.
+  void OnCancel() override {
+    context_.cache.Cancel(
+        ticket_, std::chrono::system_clock::now() >= deadline_
+                     ? absl::DeadlineExceededError("the call's time is up")
+                     : absl::CancelledError("the caller went away"));
+  }
+
+  void End(const absl::Status& status) {
+    scope_.set_code(static_cast<int>(status.code()));
+    if (status.code() == absl::StatusCode::kInternal) {
+      Log(LogLevel::kError, "internal_error", {{"message", status.message()}});
+    }
+    Finish(ToGrpcStatus(status));
+  }
+
+  Context& context_;
+  CallScope scope_;
+  const std::chrono::system_clock::time_point deadline_;
+  const v1::View view_;
+  v1::AnalyzeResponse& response_;
+  std::shared_ptr<const planner::Config> config_;
+  TraceCache::Ticket ticket_;
+};
+
+}  // namespace
+
+grpc::ServerUnaryReactor* PlannerService::Analyze(
+    grpc::CallbackServerContext* call, const v1::AnalyzeRequest* request,
+    v1::AnalyzeResponse* response) {
+  return new AnalyzeCall(context_, *call, *request, *response);
+}
+
+}  // namespace linnet::server
