@@ -1,0 +1,81 @@
+// Backend models: what a backend takes beside a program's own tensors
+// (analysis.md section 7). Each answer carries how it was obtained; what
+// nothing models is unknown, never 0.
+
+#ifndef LINNET_CORE_RUNTIME_BACKEND_H_
+#define LINNET_CORE_RUNTIME_BACKEND_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "core/base/confidence.h"
+#include "core/expr/expr.h"
+#include "core/expr/pool.h"
+#include "core/graph/graph.h"
+
+namespace linnet::runtime {
+
+// Bytes that a step takes beside its outputs while it runs.
+struct Workspace {
+  // An invalid expression: not known.
+  expr::Expr bytes;
+  Confidence confidence = Confidence::kExact;
+
+  bool known() const { return bytes.valid(); }
+};
+
+// What decides the memory of a process, whatever the model.
+struct ProcessSettings {
+  std::optional<int64_t> context_bytes;  // Of the CUDA context, when known.
+  bool compiled = false;                 // By a graph compiler.
+  // CUBLAS_WORKSPACE_CONFIG of the job, when set.
+  std::optional<std::string> cublas_workspace_config;
+};
+
+// One part of it.
+struct ProcessItem {
+  std::string name;  // `CUDA context`
+  graph::Category category = graph::Category::kRuntime;
+  // Empty: not known; `note` then says why.
+  std::optional<int64_t> bytes;
+  Confidence confidence = Confidence::kUnknown;
+  std::string note;
+};
+
+struct ProcessMemory {
+  std::vector<ProcessItem> items;
+  std::vector<std::string> warnings;
+};
+
+// Stateless; one object per backend lives as long as the process.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual absl::string_view name() const = 0;
+
+  // To what buffers are rounded up, in bytes.
+  virtual int64_t alignment() const = 0;
+
+  // The workspace of a native step. `pool` is an extension of the graph's.
+  // REQUIRES: the step is of kind kNative.
+  virtual Workspace StepWorkspace(const graph::Graph& graph,
+                                  const graph::Step& step,
+                                  expr::Pool& pool) const = 0;
+
+  virtual ProcessMemory MemoryOfProcess(
+      const ProcessSettings& settings) const = 0;
+};
+
+// The backend called `name`, or null.
+const Backend* FindBackend(absl::string_view name);
+
+// Every name, the default first: `cuda`, `generic`.
+std::vector<absl::string_view> BackendNames();
+
+}  // namespace linnet::runtime
+
+#endif  // LINNET_CORE_RUNTIME_BACKEND_H_

@@ -1,0 +1,2 @@
+linnet_folder(runtime core/runtime NEEDS base expr library graph
+  LINKS absl::strings)
