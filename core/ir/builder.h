@@ -16,7 +16,7 @@ struct OpExtra {
   int64_t integer = 0;
   std::optional<OpData> data;
   RegionId first_region;
-  uint8_t num_regions = 0;
+  int32_t num_regions = 0;
 };
 
 // Appends to the current region of `function`, which must outlive the builder.

@@ -62,7 +62,7 @@ struct OpData {
 
 struct Operation {
   OpKind kind = OpKind::kReturn;
-  uint8_t num_regions = 0;
+  int32_t num_regions = 0;
   int32_t first_operand = 0, num_operands = 0;  // Into Function::operands.
   ValueId first_result;                         // Results are consecutive.
   int32_t num_results = 0;

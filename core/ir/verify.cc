@@ -240,7 +240,7 @@ class Verifier {
       return Error(op, absl::StrCat(op.num_results, " results"));
     }
     if (Differs(arity.regions, op.num_regions)) {
-      return Error(op, absl::StrCat(int{op.num_regions}, " regions"));
+      return Error(op, absl::StrCat(op.num_regions, " regions"));
     }
     return absl::OkStatus();
   }
@@ -423,7 +423,8 @@ class Verifier {
 
   absl::Status VerifyBranches(const Operation& op) const {
     if (op.kind == OpKind::kEnumMatch &&
-        function_.data_of(op).ints.size() != op.num_regions) {
+        static_cast<int32_t>(function_.data_of(op).ints.size()) !=
+            op.num_regions) {
       return Error(op, "not one region per arm");
     }
     for (int r = 0; r < op.num_regions; ++r) {
