@@ -115,7 +115,6 @@ class Sign {
     return low;
   }
 
- private:
   int Of(const Atom& atom) {
     if (atom.kind == AtomKind::kSymbol) return 1;
     if (const auto it = done_.find(&atom); it != done_.end()) return it->second;
@@ -145,6 +144,7 @@ class Sign {
     return low;
   }
 
+ private:
   absl::flat_hash_map<const Atom*, int> done_;
 };
 
@@ -154,5 +154,6 @@ bool IsNonNegative(Expr e) { return Sign().Of(e) >= 0; }
 bool IsPositive(Expr e) { return Sign().Of(e) >= 1; }
 bool IsNonNegative(const Monomial& m) { return Sign().Of(m) >= 0; }
 bool IsPositive(const Monomial& m) { return Sign().Of(m) >= 1; }
+bool IsPositive(const Atom& atom) { return Sign().Of(atom) >= 1; }
 
 }  // namespace linnet::expr

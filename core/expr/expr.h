@@ -160,6 +160,7 @@ bool IsNonNegative(Expr e);
 bool IsPositive(Expr e);
 bool IsNonNegative(const Monomial& m);
 bool IsPositive(const Monomial& m);
+bool IsPositive(const Atom& atom);
 
 // The language's own form: `2 * batch * context + 1`, `H / 2`, `H % 3`,
 // `min(a, b)`; a ceiling division is `ceil(a / b)`. A coefficient comes first,

@@ -16,7 +16,7 @@ namespace linnet::graph {
 
 // One owner's storage; lives from `begin` to `end`, both included.
 struct Buffer {
-  ObjectId object;
+  ObjectId object = {};
   int64_t bytes = 0;   // As the object has them, not rounded.
   int64_t offset = 0;  // In the arena, a multiple of the alignment.
   int64_t begin = 0;

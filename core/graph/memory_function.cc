@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "core/base/check.h"
 #include "core/base/status_macros.h"
 #include "core/expr/evaluator.h"
 #include "core/expr/expr.h"
@@ -34,7 +35,8 @@ struct Entry {
   int64_t coefficient;
 };
 
-// The monomials of a timeline, and what is known of their values.
+// The monomials of a timeline, and what is known of their values when every
+// role is at least 1.
 class Columns {
  public:
   int32_t Of(const Monomial* monomial) {
@@ -44,6 +46,24 @@ class Columns {
                           expr::IsPositive(*monomial)});
     }
     return it->second;
+  }
+
+  // Finds which monomials are multiples of others. Call once all are there.
+  void Compare() {
+    constexpr int32_t kMaxCompared = 128;
+    if (size() > kMaxCompared) return;
+    at_least_.resize(columns_.size() * columns_.size());
+    for (int32_t a = 0; a < size(); ++a) {
+      for (int32_t b = 0; b < size(); ++b) {
+        at_least_[Pair(a, b)] = IsMultiple(*monomial(a), *monomial(b));
+      }
+    }
+  }
+
+  // Whether the monomial of `a` is known to be at least that of `b`, which is
+  // not negative: it has the same factors, and others that are positive.
+  bool AtLeast(int32_t a, int32_t b) const {
+    return !at_least_.empty() && at_least_[Pair(a, b)];
   }
 
   int32_t size() const { return static_cast<int32_t>(columns_.size()); }
@@ -57,10 +77,27 @@ class Columns {
     bool non_negative;
     bool positive;
   };
+  static bool IsMultiple(const Monomial& a, const Monomial& b) {
+    if (!expr::IsNonNegative(b)) return false;
+    size_t next = 0;
+    for (const expr::Atom* factor : a.factors) {
+      if (next < b.degree() && b.factors[next] == factor) {
+        ++next;
+      } else if (!expr::IsPositive(*factor)) {
+        return false;
+      }
+    }
+    return next == b.degree();
+  }
+
+  size_t Pair(int32_t a, int32_t b) const {
+    return static_cast<size_t>(a) * columns_.size() + static_cast<size_t>(b);
+  }
   const Column& At(int32_t i) const { return columns_[static_cast<size_t>(i)]; }
 
   std::vector<Column> columns_;
   absl::flat_hash_map<const Monomial*, int32_t> index_;
+  std::vector<bool> at_least_;
 };
 
 enum class Cover { kNo, kWeak, kStrict };
@@ -70,10 +107,12 @@ struct Total {
   std::vector<Entry> entries;  // By column, none 0.
 };
 
-// Whether `a` is at least `b` for all sizes >= 1, or even larger for all.
-Cover Covers(const Columns& columns, const std::vector<Entry>& a,
-             const std::vector<Entry>& b) {
-  Cover cover = Cover::kWeak;
+using Entries = absl::InlinedVector<Entry, 32>;
+
+// Splits `a` - `b` into what `a` has more and what it has less, the latter
+// without the sign. False when a column that may be negative differs.
+bool Difference(const Columns& columns, const std::vector<Entry>& a,
+                const std::vector<Entry>& b, Entries* more, Entries* less) {
   size_t i = 0;
   size_t j = 0;
   while (i < a.size() || j < b.size()) {
@@ -83,10 +122,39 @@ Cover Covers(const Columns& columns, const std::vector<Entry>& a,
     const int64_t of_a = at_a == column ? a[i++].coefficient : 0;
     const int64_t of_b = at_b == column ? b[j++].coefficient : 0;
     if (of_a == of_b) continue;
-    if (of_a < of_b || !columns.non_negative(column)) return Cover::kNo;
-    if (columns.positive(column)) cover = Cover::kStrict;
+    int64_t difference = 0;
+    if (!columns.non_negative(column) ||
+        __builtin_sub_overflow(std::max(of_a, of_b), std::min(of_a, of_b),
+                               &difference)) {
+      return false;
+    }
+    (of_a > of_b ? more : less)->push_back({column, difference});
   }
-  return cover;
+  return true;
+}
+
+// Whether `a` is at least `b` for all sizes >= 1, or even larger for all.
+Cover Covers(const Columns& columns, const std::vector<Entry>& a,
+             const std::vector<Entry>& b) {
+  Entries more;
+  Entries less;
+  if (!Difference(columns, a, b, &more, &less)) return Cover::kNo;
+  // What is missing of one monomial, a larger one makes up for.
+  for (Entry& missing : less) {
+    for (Entry& extra : more) {
+      if (!columns.AtLeast(extra.column, missing.column)) continue;
+      const int64_t part = std::min(extra.coefficient, missing.coefficient);
+      extra.coefficient -= part;
+      missing.coefficient -= part;
+    }
+    if (missing.coefficient > 0) return Cover::kNo;
+  }
+  for (const Entry& extra : more) {
+    if (extra.coefficient > 0 && columns.positive(extra.column)) {
+      return Cover::kStrict;
+    }
+  }
+  return Cover::kWeak;
 }
 
 // The totals that may be the first largest ones.
@@ -211,6 +279,9 @@ absl::StatusOr<SizeEntries> EntriesOf(const Timeline& timeline,
                                       Columns* columns) {
   SizeEntries entries_of;
   for (const Interval& interval : timeline.intervals) {
+    LINNET_CHECK(0 <= interval.begin && interval.begin <= interval.end &&
+                 interval.end < timeline.moments)
+        << "whoever makes a timeline keeps intervals within it";
     if (!interval.bytes.valid()) {
       return absl::InvalidArgumentError(
           absl::StrCat("the bytes of an interval from moment ", interval.begin,
@@ -279,6 +350,7 @@ absl::StatusOr<MemoryFunction> MemoryFunction::Build(
   Columns columns;
   LINNET_ASSIGN_OR_RETURN(const SizeEntries entries_of,
                           EntriesOf(timeline, &columns));
+  columns.Compare();
   LINNET_ASSIGN_OR_RETURN(const std::vector<Total> totals,
                           FindTotals(timeline, columns, entries_of));
   MemoryFunction function;

@@ -4,12 +4,13 @@
 // *total*. A *candidate* is a moment that can be the first one with the largest
 // total at some sizes. Only a moment at which an interval begins can be one;
 // of equal totals only the first; and of two totals the one that the other
-// *covers* cannot: every coefficient at least as large, for monomials that are
-// never negative when all roles are >= 1, and the covering one first, or
-// strictly larger:
+// *covers* cannot. A total covers another when it is at least as large wherever
+// all roles are >= 1, as its coefficients show: each is at least as large, or
+// what one lacks a multiple of its monomial has too much. It must be the
+// earlier one, or strictly larger:
 //
 //   moment  total                      candidate
-//   0       64 * S                     no: covered by moment 2, strictly
+//   0       63 * S + 9                 no: covered by moment 2, strictly
 //   1       S * S                      yes
 //   2       64 * S + 8                 yes
 //   3       S * S                      no: equal to moment 1, which is first

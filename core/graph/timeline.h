@@ -26,16 +26,16 @@
 namespace linnet::graph {
 
 struct Interval {
-  expr::Expr bytes;
+  expr::Expr bytes = {};
   int64_t begin = 0;  // First moment; included.
   int64_t end = 0;    // Last moment; included, so begin == end is one moment.
   Category category = Category::kActivations;
-  ObjectId object;  // What it is, when it is an object of the graph.
+  ObjectId object = {};  // What it is, when it is an object of the graph.
 };
 
 struct Timeline {
   int64_t moments = 0;  // Intervals lie within [0, moments).
-  std::vector<Interval> intervals;
+  std::vector<Interval> intervals = {};
 };
 
 // The intervals of `timeline` in memory at `moment`, in their order.
