@@ -1,0 +1,250 @@
+#include "client/api/bundle.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "core/base/status_macros.h"
+#include "linnet/v1/model.pb.h"
+#include "toml++/toml.h"
+
+namespace linnet::client {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kCard[] = "nest.toml";
+constexpr char kManifest[] = "linnet.toml";
+constexpr char kSourceSuffix[] = ".linnet";
+
+// Whether `path` is `folder` or below it. Both canonical.
+bool IsInside(const fs::path& folder, const fs::path& path) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end())
+             .first == folder.end();
+}
+
+absl::Status LimitError(absl::string_view what, int64_t limit) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the model has more than ", limit, " ", what));
+}
+
+// Collects files by their canonical paths.
+class Collector {
+ public:
+  explicit Collector(const BundleLimits& limits) : limits_(limits) {}
+
+  // Reads one file, which must lie inside `home` once links are followed.
+  absl::Status AddFile(const fs::path& path, const fs::path& home) {
+    std::error_code error;
+    const fs::path real = fs::canonical(path, error);
+    if (error) return NotFound(path, error.message());
+    if (!IsInside(home, real)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          path.string(), " is a link that leads out of ", home.string()));
+    }
+    if (!fs::is_regular_file(real, error)) return NotFound(path, "not a file");
+    // Sources import by their path in the tree, so that is the one to keep.
+    const fs::path kept =
+        fs::canonical(path.parent_path(), error) / path.filename();
+    if (files_.contains(kept)) return absl::OkStatus();
+    if (static_cast<int64_t>(files_.size()) >= limits_.max_files) {
+      return LimitError("files", limits_.max_files);
+    }
+    const auto size = static_cast<int64_t>(fs::file_size(real, error));
+    if (error) return NotFound(path, error.message());
+    if (size > limits_.max_bytes - bytes_) {
+      return LimitError("bytes", limits_.max_bytes);
+    }
+    std::ifstream in(real, std::ios::binary);
+    std::string content(static_cast<size_t>(size), '\0');
+    in.read(content.data(), size);
+    if (in.gcount() != size) return NotFound(path, "cannot be read");
+    bytes_ += size;
+    files_.emplace(kept, std::move(content));
+    return absl::OkStatus();
+  }
+
+  // Every source below `folder`, hidden folders left out.
+  absl::Status AddSources(const fs::path& folder, const fs::path& home) {
+    std::error_code error;
+    if (!fs::is_directory(folder, error)) return absl::OkStatus();
+    fs::recursive_directory_iterator it(folder, error);
+    if (error) return NotFound(folder, error.message());
+    for (; it != fs::recursive_directory_iterator(); it.increment(error)) {
+      if (error) return NotFound(folder, error.message());
+      if (++entries_ > limits_.max_entries) {
+        return LimitError("entries in its folders", limits_.max_entries);
+      }
+      const std::string name = it->path().filename().string();
+      std::error_code ignored;
+      if (it->is_directory(ignored)) {
+        if (it.depth() >= limits_.max_depth) {
+          return LimitError("folders inside each other", limits_.max_depth);
+        }
+        if (absl::StartsWith(name, ".")) it.disable_recursion_pending();
+      } else if (absl::EndsWith(name, kSourceSuffix)) {
+        LINNET_RETURN_IF_ERROR(AddFile(it->path(), home));
+      }
+    }
+    return error ? NotFound(folder, error.message()) : absl::OkStatus();
+  }
+
+  // The manifest in `folder`, its sources, and those of its dependencies.
+  absl::Status AddPackage(const fs::path& folder, int depth) {
+    if (std::find(packages_.begin(), packages_.end(), folder) !=
+        packages_.end()) {
+      return absl::OkStatus();
+    }
+    if (depth > limits_.max_depth) {
+      return LimitError("dependencies inside each other", limits_.max_depth);
+    }
+    packages_.push_back(folder);
+    LINNET_RETURN_IF_ERROR(AddFile(folder / kManifest, folder));
+    LINNET_RETURN_IF_ERROR(AddSources(folder / "src", folder));
+    toml::table manifest;
+    const fs::path path = folder / kManifest;
+    LINNET_ASSIGN_OR_RETURN(manifest, Parse(path));
+    const toml::table* dependencies = manifest["dependencies"].as_table();
+    if (dependencies == nullptr) return absl::OkStatus();
+    for (const auto& [key, node] : *dependencies) {
+      const toml::table* dependency = node.as_table();
+      if (dependency == nullptr) continue;  // The server says what is wrong.
+      const auto target = (*dependency)["path"].value<std::string>();
+      if (!target) continue;
+      std::error_code error;
+      const fs::path real = fs::canonical(folder / *target, error);
+      if (error || !fs::is_regular_file(real / kManifest, error)) continue;
+      LINNET_RETURN_IF_ERROR(AddPackage(real, depth + 1));
+    }
+    return absl::OkStatus();
+  }
+
+  // A file that AddFile() took.
+  absl::StatusOr<toml::table> Parse(const fs::path& path) const {
+    try {
+      return toml::parse(std::string_view(files_.at(path)));
+    } catch (const toml::parse_error& error) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path.string(), ":", error.source().begin.line, ":",
+                       error.source().begin.column, ": ",
+                       absl::string_view(error.description().data(),
+                                         error.description().size())));
+    }
+  }
+
+  // All files, with paths relative to the folder that holds all packages.
+  v1::ModelRef Finish(const fs::path& root_file) const {
+    fs::path top = root_file.parent_path();
+    for (const auto& [path, content] : files_) {
+      while (!IsInside(top, path)) top = top.parent_path();
+    }
+    v1::ModelRef model;
+    v1::SourceBundle& bundle = *model.mutable_bundle();
+    for (const auto& [path, content] : files_) {
+      v1::SourceFile& file = *bundle.add_files();
+      file.set_path(path.lexically_relative(top).generic_string());
+      file.set_content(content);
+    }
+    bundle.set_root_file(root_file.lexically_relative(top).generic_string());
+    return model;
+  }
+
+ private:
+  static absl::Status NotFound(const fs::path& path, absl::string_view why) {
+    return absl::NotFoundError(absl::StrCat(path.string(), ": ", why));
+  }
+
+  const BundleLimits limits_;
+  std::map<fs::path, std::string> files_;
+  std::vector<fs::path> packages_;
+  int64_t bytes_ = 0;
+  int32_t entries_ = 0;
+};
+
+absl::Status AddIfThere(const fs::path& path, const fs::path& home,
+                        Collector& collector) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return absl::OkStatus();
+  return collector.AddFile(path, home);
+}
+
+absl::StatusOr<v1::ModelRef> ReadCard(const fs::path& folder,
+                                      const BundleLimits& limits) {
+  Collector collector(limits);
+  const fs::path card_path = folder / kCard;
+  LINNET_RETURN_IF_ERROR(collector.AddFile(card_path, folder));
+  LINNET_ASSIGN_OR_RETURN(const toml::table card, collector.Parse(card_path));
+  const std::string bindings =
+      card["weights"]["bindings"].value_or<std::string>("bindings.json");
+  LINNET_RETURN_IF_ERROR(AddIfThere(folder / bindings, folder, collector));
+  LINNET_RETURN_IF_ERROR(AddIfThere(folder / "config.json", folder, collector));
+  LINNET_RETURN_IF_ERROR(collector.AddSources(folder, folder));
+  std::error_code error;
+  if (fs::exists(folder / kManifest, error)) {
+    LINNET_RETURN_IF_ERROR(collector.AddPackage(folder, 0));
+  }
+  return collector.Finish(card_path);
+}
+
+absl::StatusOr<v1::ModelRef> ReadSource(const fs::path& file,
+                                        const BundleLimits& limits) {
+  Collector collector(limits);
+  std::error_code error;
+  for (fs::path folder = file.parent_path();; folder = folder.parent_path()) {
+    if (fs::is_regular_file(folder / kManifest, error)) {
+      LINNET_RETURN_IF_ERROR(collector.AddPackage(folder, 0));
+      break;
+    }
+    if (folder == folder.parent_path()) break;
+  }
+  LINNET_RETURN_IF_ERROR(collector.AddFile(file, file.parent_path()));
+  return collector.Finish(file);
+}
+
+}  // namespace
+
+absl::StatusOr<v1::ModelRef> ReadModel(const std::string& text,
+                                       const BundleLimits& limits) {
+  std::error_code error;
+  fs::path path(text);
+  if (absl::EndsWith(text, kSourceSuffix)) {
+    const fs::path real = fs::canonical(path, error);
+    if (error) {
+      return absl::NotFoundError(absl::StrCat(text, ": ", error.message()));
+    }
+    return ReadSource(real, limits);
+  }
+  if (path.filename() == kCard) {
+    path = path.parent_path().empty() ? fs::path(".") : path.parent_path();
+  }
+  if (fs::is_directory(path, error)) {
+    const fs::path folder = fs::canonical(path, error);
+    if (error || !fs::exists(folder / kCard, error)) {
+      return absl::NotFoundError(
+          absl::StrCat(text, ": a folder without a ", kCard));
+    }
+    return ReadCard(folder, limits);
+  }
+  if (absl::StartsWith(text, "/") || absl::StartsWith(text, "./") ||
+      absl::StartsWith(text, "../")) {
+    return absl::NotFoundError(absl::StrCat(text, ": no such file or folder"));
+  }
+  v1::ModelRef model;
+  model.set_name(text);
+  return model;
+}
+
+}  // namespace linnet::client

@@ -1,0 +1,56 @@
+// The client library: finds a server, starts one when asked to, calls it.
+
+#ifndef LINNET_CLIENT_API_CLIENT_H_
+#define LINNET_CLIENT_API_CLIENT_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "linnet/v1/error.pb.h"
+#include "linnet/v1/models.pb.h"
+#include "linnet/v1/planner.pb.h"
+
+namespace linnet::client {
+
+struct ConnectOptions {
+  // `host:port`, `unix:/path` or `/path`. Empty: LINNET_SERVER, else the daemon
+  // of this user.
+  std::string server;
+
+  // Starts this user's daemon when none answers. Other servers are never
+  // started.
+  bool autostart = true;
+
+  // For one call, retries included.
+  absl::Duration timeout = absl::Seconds(60);
+};
+
+// The detail that the status of a failed call carries; empty when it has none.
+v1::ErrorDetail DetailOf(const absl::Status& status);
+
+// Thread-compatible. Its calls return what the protocol lists for them, and
+// Unavailable, for a person to read, when the server cannot be reached. A busy
+// server is asked again, with the delay it names, while time is left; a daemon
+// of this user that goes away in between is started again once.
+class Client {
+ public:
+  // Unavailable when there is no server; FailedPrecondition when this user's
+  // socket folder is not private.
+  static absl::StatusOr<std::unique_ptr<Client>> Connect(
+      const ConnectOptions& options);
+
+  virtual ~Client() = default;
+
+  virtual absl::StatusOr<v1::AnalyzeResponse> Analyze(
+      const v1::AnalyzeRequest& request) = 0;
+  virtual absl::StatusOr<v1::ModelsListResponse> ListModels() = 0;
+  virtual absl::StatusOr<v1::ModelsDescribeResponse> DescribeModel(
+      const v1::ModelsDescribeRequest& request) = 0;
+};
+
+}  // namespace linnet::client
+
+#endif  // LINNET_CLIENT_API_CLIENT_H_

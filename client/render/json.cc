@@ -1,0 +1,188 @@
+#include "client/render/json.h"
+
+#include <map>
+#include <string>
+
+#include "client/render/report.h"
+#include "linnet/v1/model.pb.h"
+#include "linnet/v1/models.pb.h"
+#include "linnet/v1/planner.pb.h"
+#include "nlohmann/json.hpp"
+
+namespace linnet::client {
+namespace {
+
+// Keeps keys in the order they are written.
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+Json OrNull(bool known, const T& value) {
+  return known ? Json(value) : Json(nullptr);
+}
+
+Json TextOrNull(const std::string& text) { return OrNull(!text.empty(), text); }
+
+template <typename Texts>
+Json List(const Texts& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) list.push_back(text);
+  return list;
+}
+
+Json Configuration(const v1::Configuration& config, const std::string& model) {
+  Json bindings = Json::object();
+  const std::map<std::string, std::string> sorted(config.bindings().begin(),
+                                                  config.bindings().end());
+  for (const auto& [generic, value] : sorted) bindings[generic] = value;
+  return {
+      {"model", model},
+      {"entry", TextOrNull(config.entry())},
+      {"root", TextOrNull(config.root())},
+      {"backend", config.backend() == v1::BACKEND_GENERIC ? "generic" : "cuda"},
+      {"numerics", config.numerics() == v1::NUMERICS_EXACT        ? "exact"
+                   : config.numerics() == v1::NUMERICS_EQUIVALENT ? "equivalent"
+                                                                  : "fast"},
+      {"dtype", TextOrNull(config.dtype())},
+      {"batch", OrNull(config.has_batch(), config.batch())},
+      {"context", OrNull(config.has_context(), config.context())},
+      {"cache", OrNull(config.has_cache_len(), config.cache_len())},
+      {"bindings", bindings},
+      {"optionals", List(config.optionals())},
+      {"no_bindings", config.ignore_weight_bindings()},
+      {"kv_dtype", TextOrNull(config.kv_dtype())},
+      {"kv_block_size", OrNull(config.has_kv_block_size_tokens(),
+                               config.kv_block_size_tokens())},
+      {"context_bytes",
+       OrNull(config.has_context_bytes(), config.context_bytes())},
+      {"compiled", config.compiled()},
+      {"cublas_workspace_config", OrNull(config.has_cublas_workspace_config(),
+                                         config.cublas_workspace_config())},
+  };
+}
+
+Json Components(const v1::AnalyzeResponse& response) {
+  Json list = Json::array();
+  for (const v1::Component& component : response.components()) {
+    list.push_back({
+        {"name", component.name()},
+        {"category", component.category()},
+        {"bytes", OrNull(component.has_bytes(), component.bytes())},
+        {"confidence", std::string(ConfidenceText(component.confidence()))},
+        {"formula", TextOrNull(component.formula())},
+        {"note", TextOrNull(component.note())},
+        {"device", TextOrNull(component.device())},
+    });
+  }
+  return list;
+}
+
+Json Summary(const v1::ModelSummary& model) {
+  return {
+      {"name", model.name()},
+      {"title", TextOrNull(model.title())},
+      {"summary", TextOrNull(model.summary())},
+      {"license", TextOrNull(model.license())},
+      {"family", TextOrNull(model.family())},
+      {"entries", List(model.entries())},
+  };
+}
+
+template <typename Tensors>
+Json TensorList(const Tensors& tensors) {
+  Json list = Json::array();
+  for (const v1::TensorType& tensor : tensors) {
+    list.push_back({{"name", tensor.name()}, {"type", tensor.type()}});
+  }
+  return list;
+}
+
+// Names of files and models come from outside and may not be UTF-8.
+std::string Text(const Json& json) {
+  return json.dump(2, ' ', /*ensure_ascii=*/false,
+                   Json::error_handler_t::replace) +
+         "\n";
+}
+
+}  // namespace
+
+std::string ReportJson(const v1::AnalyzeResponse& response,
+                       const std::string& model) {
+  Json symbols = Json::object();
+  for (const v1::Symbol& symbol : response.symbols()) {
+    symbols[symbol.name()] = symbol.value();
+  }
+  Json formulas = Json::object();
+  for (const v1::Formula& formula : response.formulas()) {
+    formulas[formula.name()] = formula.text();
+  }
+  const v1::Peak& peak = response.peak();
+  const v1::Allocation& allocation = response.allocation();
+  const Json allocation_json = {
+      {"naive", allocation.naive_bytes()},
+      {"planned", allocation.planned_bytes()},
+      {"lower_bound", allocation.lower_bound_bytes()}};
+  return Text({
+      {"version", 1},
+      {"configuration", Configuration(response.config(), model)},
+      {"symbols", symbols},
+      {"components", Components(response)},
+      {"peak",
+       {{"graph", OrNull(peak.has_graph_bytes(), peak.graph_bytes())},
+        {"expected", OrNull(peak.has_expected_bytes(), peak.expected_bytes())},
+        {"at", TextOrNull(peak.at())},
+        {"confidence", std::string(ConfidenceText(peak.confidence()))}}},
+      {"allocation", OrNull(response.has_allocation(), allocation_json)},
+      {"recompute", nullptr},
+      {"devices", Json::array()},
+      {"formulas", formulas},
+      {"unknown", List(response.unknown())},
+      {"warnings", List(response.warnings())},
+      {"assumptions", List(response.assumptions())},
+  });
+}
+
+std::string ModelsJson(const v1::ModelsListResponse& response) {
+  Json list = Json::array();
+  for (const v1::ModelSummary& model : response.models()) {
+    list.push_back(Summary(model));
+  }
+  return Text({{"version", 1}, {"models", list}});
+}
+
+std::string DescriptionJson(const v1::ModelsDescribeResponse& response) {
+  Json generics = Json::array();
+  for (const v1::Generic& generic : response.generics()) {
+    generics.push_back(
+        {{"name", generic.name()},
+         {"kind", generic.kind()},
+         {"value", OrNull(generic.has_value(), generic.value())}});
+  }
+  Json entries = Json::array();
+  for (const v1::Entry& entry : response.entries()) {
+    entries.push_back({{"name", entry.name()},
+                       {"generics", List(entry.generics())},
+                       {"inputs", TensorList(entry.inputs())},
+                       {"result", TextOrNull(entry.result())},
+                       {"states", List(entry.states())}});
+  }
+  Json ties = Json::array();
+  for (const v1::Tie& tie : response.ties()) {
+    ties.push_back({{"path", tie.path()}, {"owner", tie.owner()}});
+  }
+  return Text({
+      {"version", 1},
+      {"model", Summary(response.model())},
+      {"root_block", response.root_block()},
+      {"generics", generics},
+      {"entries", entries},
+      {"parameter_count", response.num_parameters()},
+      {"parameter_bytes", response.parameter_bytes()},
+      {"parameters", TensorList(response.parameters())},
+      {"ties", ties},
+      {"states", TensorList(response.states())},
+      {"cache_bytes_per_token", OrNull(response.has_cache_bytes_per_token(),
+                                       response.cache_bytes_per_token())},
+  });
+}
+
+}  // namespace linnet::client
