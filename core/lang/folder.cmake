@@ -1,0 +1,1 @@
+linnet_folder(lang core/lang NEEDS base expr LINKS absl::strings)
