@@ -136,8 +136,9 @@ class Prepared {
   virtual ~Prepared() = default;
 
   // The report at the sizes and runtime settings of `config`, with the buffer
-  // plan. INVALID_ARGUMENT when `config` is not one this was prepared for
-  // (CacheKey() differs), a size is below 1, or a number passes 64 bits.
+  // plan. INVALID_ARGUMENT when a size is below 1 or the sizes given are not
+  // those this was prepared for, OUT_OF_RANGE when a number passes 64 bits.
+  // REQUIRES: CacheKey(config) is that of the configuration prepared.
   virtual absl::StatusOr<Report> Analyze(const Config& config) const = 0;
 
   // The numbers of Analyze() without text and buffer plan.

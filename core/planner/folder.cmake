@@ -1,0 +1,3 @@
+linnet_folder(planner core/planner
+  NEEDS base expr lang ir library zoo graph trace runtime
+  LINKS absl::strings absl::cord)

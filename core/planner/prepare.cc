@@ -1,0 +1,195 @@
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "core/base/dtype.h"
+#include "core/base/hash.h"
+#include "core/base/status_macros.h"
+#include "core/library/native_kernel.h"
+#include "core/planner/bind.h"
+#include "core/planner/error.h"
+#include "core/planner/model.h"
+#include "core/planner/planner.h"
+#include "core/planner/prepared.h"
+#include "core/trace/tracer.h"
+
+namespace linnet::planner {
+namespace {
+
+// Of the generic that splits a program across processes.
+constexpr absl::string_view kShardsGeneric = "Shards";
+
+// Settings that are names, read.
+struct Settings {
+  const runtime::Backend* backend = nullptr;
+  library::Numerics numerics = library::Numerics::kFast;
+  runtime::KvLayout kv_layout;
+};
+
+absl::StatusOr<Settings> ReadSettings(const Config& config) {
+  Settings settings;
+  settings.backend = runtime::FindBackend(config.backend);
+  if (settings.backend == nullptr) {
+    return UnknownName(
+        absl::StatusCode::kInvalidArgument,
+        absl::StrCat("there is no backend `", config.backend, "`"),
+        config.backend, runtime::BackendNames());
+  }
+  const auto numerics = library::ParseNumerics(config.numerics);
+  if (!numerics) {
+    const std::vector<absl::string_view> known = {"exact", "equivalent",
+                                                  "fast"};
+    return UnknownName(
+        absl::StatusCode::kInvalidArgument,
+        absl::StrCat("there is no numerics policy `", config.numerics, "`"),
+        config.numerics, known);
+  }
+  settings.numerics = *numerics;
+  if (!config.kv_dtype.empty()) {
+    settings.kv_layout.dtype = ParseDType(config.kv_dtype);
+    if (!settings.kv_layout.dtype) {
+      std::vector<absl::string_view> known;
+      for (DType each : kAllDTypes) known.push_back(DTypeName(each));
+      return UnknownName(
+          absl::StatusCode::kInvalidArgument,
+          absl::StrCat("`", config.kv_dtype, "` (--kv-dtype) is no dtype"),
+          config.kv_dtype, known);
+    }
+  }
+  if (config.kv_block_size && *config.kv_block_size < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the cache's block size must be at least 1, but is ",
+                     *config.kv_block_size));
+  }
+  settings.kv_layout.block_size = config.kv_block_size;
+  return settings;
+}
+
+trace::Weights WeightsOf(const Model& model, const Config& config) {
+  trace::Weights weights;
+  weights.present = config.optionals;
+  if (!config.no_bindings) weights.bindings = model.bindings;
+  return weights;
+}
+
+// How many processes the root block's program is written for.
+int64_t Processes(const lang::Program& program, lang::BlockId root,
+                  const trace::ConcreteArgs& args) {
+  if (!root.valid()) return 1;
+  const std::vector<lang::Generic>& generics = program.blocks[root].generics;
+  for (size_t i = 0; i < generics.size(); ++i) {
+    if (program.name(generics[i].name) == kShardsGeneric &&
+        args[i].dim.is_constant()) {
+      return args[i].dim.constant();
+    }
+  }
+  return 1;
+}
+
+std::string MainDType(const lang::Program& program, lang::BlockId root,
+                      const trace::ConcreteArgs& args) {
+  if (!root.valid()) return "";
+  const std::vector<lang::Generic>& generics = program.blocks[root].generics;
+  for (size_t i = 0; i < generics.size(); ++i) {
+    if (generics[i].kind == lang::GenericKind::kFloat) {
+      return std::string(DTypeName(args[i].dtype));
+    }
+  }
+  return "";
+}
+
+// The tracer names its limits in its messages; the payload repeats them.
+absl::Status WithLimit(absl::Status status, const Limits& limits) {
+  if (status.code() != absl::StatusCode::kResourceExhausted) return status;
+  const std::pair<absl::string_view, int64_t> known[] = {
+      {"max_steps", limits.max_steps},
+      {"max_objects", limits.max_objects},
+      {"max_call_depth", limits.max_call_depth}};
+  for (const auto& [name, value] : known) {
+    if (absl::StrContains(status.message(), name)) {
+      return LimitPassed(status.message(), name, value);
+    }
+  }
+  return status;
+}
+
+}  // namespace
+
+std::string CacheKey(const Config& config) {
+  Hasher hasher;
+  hasher.Add("linnet trace 1").Add(config.model.name);
+  std::vector<const SourceFile*> files;
+  for (const SourceFile& file : config.model.files) files.push_back(&file);
+  std::sort(files.begin(), files.end(),
+            [](const SourceFile* a, const SourceFile* b) {
+              return a->path < b->path;
+            });
+  hasher.Add(static_cast<int64_t>(files.size()));
+  for (const SourceFile* file : files) {
+    hasher.Add(file->path).Add(file->content);
+  }
+  hasher.Add(config.model.root_file).Add(config.entry).Add(config.root);
+  hasher.Add(config.backend).Add(config.numerics).Add(config.dtype);
+  for (Role role : {Role::kBatch, Role::kContext, Role::kCache}) {
+    hasher.Add(IsFree(config, role));
+  }
+  hasher.Add(static_cast<int64_t>(config.bindings.size()));
+  for (const auto& [name, value] : config.bindings) {
+    hasher.Add(name).Add(value);
+  }
+  hasher.Add(static_cast<int64_t>(config.optionals.size()));
+  for (const std::string& path : config.optionals) hasher.Add(path);
+  hasher.Add(config.no_bindings).Add(config.kv_dtype);
+  hasher.Add(config.kv_block_size.value_or(0));
+  return hasher.Finish().Hex();
+}
+
+absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
+    const Config& config, const Limits& limits, const StopFunction& stop) {
+  LINNET_ASSIGN_OR_RETURN(const Settings settings, ReadSettings(config));
+  LINNET_ASSIGN_OR_RETURN(const Model model, LoadModel(config.model, limits));
+  if (stop && stop()) return absl::CancelledError("the request was stopped");
+  const lang::Program& program = *model.program->source;
+  LINNET_ASSIGN_OR_RETURN(const Target target, FindTarget(model, config));
+
+  auto pool = std::make_shared<expr::Pool>();
+  Binder binder(model, config, pool.get());
+  trace::TraceRequest request;
+  request.root = target.root;
+  request.entry = target.entry;
+  LINNET_ASSIGN_OR_RETURN(request.root_args, binder.BindRoot(target.root));
+  LINNET_ASSIGN_OR_RETURN(request.entry_args,
+                          binder.BindEntry(target.entry, request.root_args));
+  LINNET_RETURN_IF_ERROR(binder.CheckAllUsed());
+  for (Role role : binder.roles()) request.roles.push_back(binder.symbol(role));
+  request.weights = WeightsOf(model, config);
+  request.numerics = settings.numerics;
+  request.processes = Processes(program, target.root, request.root_args);
+  request.limits.max_steps = limits.max_steps;
+  request.limits.max_objects = limits.max_objects;
+  request.limits.max_call_depth = limits.max_call_depth;
+  request.stop = stop;
+
+  PreparedEntry::Parts parts;
+  absl::StatusOr<trace::Trace> trace =
+      trace::TraceEntry(*model.program, request, pool);
+  if (!trace.ok()) return WithLimit(trace.status(), limits);
+  parts.trace = *std::move(trace);
+  parts.model_name = model.name;
+  parts.entry_name =
+      std::string(program.name(program.functions[target.entry].name));
+  if (target.root.valid()) {
+    parts.root_name =
+        std::string(program.name(program.blocks[target.root].name));
+  }
+  parts.main_dtype = MainDType(program, target.root, request.root_args);
+  parts.roles = binder.roles();
+  parts.backend = settings.backend;
+  parts.kv_layout = settings.kv_layout;
+  parts.no_bindings = config.no_bindings;
+  return PreparedEntry::Make(std::move(parts));
+}
+
+}  // namespace linnet::planner

@@ -1,0 +1,129 @@
+// What Prepare() makes: the graph of an entry and everything derived from it
+// once, as functions of the sizes.
+
+#ifndef LINNET_CORE_PLANNER_PREPARED_H_
+#define LINNET_CORE_PLANNER_PREPARED_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "core/expr/evaluator.h"
+#include "core/expr/pool.h"
+#include "core/graph/graph.h"
+#include "core/graph/memory_function.h"
+#include "core/graph/timeline.h"
+#include "core/planner/bind.h"
+#include "core/planner/planner.h"
+#include "core/runtime/backend.h"
+#include "core/runtime/kv_cache.h"
+#include "core/trace/tracer.h"
+
+namespace linnet::planner {
+
+// Persistent memory by kind; the order of a report.
+enum class Held : uint8_t { kWeights, kBuffers, kState, kCache };
+inline constexpr size_t kNumHeld = 4;
+
+// Values of the persistent parts at some sizes.
+struct HeldBytes {
+  std::array<int64_t, kNumHeld> bytes{};  // As laid out.
+  int64_t declared_cache_bytes = 0;
+};
+
+class PreparedEntry final : public Prepared {
+ public:
+  struct Parts {
+    std::string model_name;
+    std::string entry_name;
+    std::string root_name;   // Empty for a module-level entry.
+    std::string main_dtype;  // Of the root's first float generic, or empty.
+    trace::Trace trace;
+    std::vector<Role> roles;  // In the order of the graph's roles.
+    const runtime::Backend* backend = nullptr;
+    runtime::KvLayout kv_layout;
+    bool no_bindings = false;
+  };
+  // Derives the memory functions. Fails when a size of the program is no
+  // 64-bit number whatever the roles.
+  static absl::StatusOr<std::shared_ptr<const Prepared>> Make(Parts parts);
+
+  absl::StatusOr<Report> Analyze(const Config& config) const override;
+  absl::StatusOr<Summary> Summarize(const Config& config) const override;
+  std::string StepText(int64_t step) const override;
+  int64_t ByteSize() const override;
+
+  // For tests that compare the memory functions with the plain walk.
+  const graph::Graph& graph() const { return *parts_.trace.graph; }
+  const graph::Timeline& timeline() const { return timeline_; }
+  const graph::MemoryFunction& peak() const { return *peak_; }
+
+ private:
+  // Sizes of the roles, and what follows from them.
+  struct Sizes {
+    std::array<int64_t, kNumRoles> values{};
+    size_t count = 0;
+    absl::Span<const int64_t> span() const { return {values.data(), count}; }
+  };
+  // Native steps whose workspace nothing models.
+  struct UnknownKernel {
+    std::string label, native;
+    int64_t calls = 0;
+  };
+  struct Numbers {
+    HeldBytes held;
+    graph::Peak peak;  // Of activations alone.
+    graph::Peak with_workspace;
+    int64_t activations_at_workspace_peak = 0;
+    int64_t workspace = 0;
+  };
+
+  explicit PreparedEntry(Parts parts) : parts_(std::move(parts)) {}
+  absl::Status Derive();
+  void DeriveWorkspace(expr::Pool& pool, graph::Timeline* timeline);
+  void CountUnknown(const graph::Step& step);
+  absl::Status DeriveHeld(expr::Pool& pool);
+  absl::Status DeriveConstraints();
+
+  absl::Status ReadSizes(const Config& config, Sizes* sizes) const;
+  absl::Status Compute(const Sizes& sizes, Numbers* numbers) const;
+  // The clauses that do not hold, by index.
+  absl::Status BrokenConstraints(const Sizes& sizes,
+                                 std::vector<size_t>* broken) const;
+  absl::Status Combine(const Numbers& numbers,
+                       const runtime::ProcessMemory& process,
+                       Summary* summary) const;
+  Confidence WorkspaceConfidence(int64_t step) const;
+  runtime::ProcessMemory Process(const Config& config) const;
+
+  // The parts of a report (report.cc).
+  void AddHeld(const Numbers& numbers, Report* report) const;
+  void AddTransient(const Numbers& numbers, Report* report) const;
+  void AddProcess(const runtime::ProcessMemory& process, Report* report) const;
+  void AddPlace(int64_t step, Report* report) const;
+  void AddTexts(const Config& config, const std::vector<size_t>& broken,
+                Report* report) const;
+
+  Parts parts_;
+  std::shared_ptr<const expr::Pool> pool_;  // Extends the graph's.
+  graph::Timeline timeline_;                // Of transient objects.
+  std::optional<graph::MemoryFunction> peak_;
+  std::optional<graph::MemoryFunction> with_workspace_;
+  // By step, for those that have a workspace: how it is known.
+  std::vector<std::pair<int64_t, Confidence>> workspace_steps_;
+  std::array<expr::Expr, kNumHeld> held_;
+  std::array<int64_t, kNumHeld> held_objects_{};
+  expr::Evaluator held_values_;        // held_, then the caches as declared.
+  expr::Evaluator constraint_values_;  // left and right of each clause.
+  std::vector<UnknownKernel> unknown_;
+};
+
+}  // namespace linnet::planner
+
+#endif  // LINNET_CORE_PLANNER_PREPARED_H_
