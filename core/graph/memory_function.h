@@ -87,7 +87,7 @@ class MemoryFunction {
   // The same as text: "max(2 * S * S, 64 * S + 8)".
   std::string FormulaText() const;
 
-  static constexpr size_t kMaxCandidates = size_t{1} << 14;
+  static constexpr size_t kMaxCandidates = size_t{1} << 12;
   static constexpr size_t kMaxTerms = size_t{1} << 20;
 
   size_t num_roles() const { return totals_.num_inputs(); }

@@ -118,14 +118,14 @@ std::vector<int64_t> RandomSizes(Random& random) {
 
 TEST(MemoryFunctionTest, AgreesWithThePlainWalks) {
   int candidates = 0;
-  for (uint32_t seed = 0; seed < 600; ++seed) {
+  for (uint32_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
     const auto graph = RandomGraph(seed);
     const Timeline timeline = ComputeLiveness(*graph);
     const MemoryFunction function = FunctionOf(*graph, timeline);
     candidates = std::max(candidates, function.num_candidates());
     Random random(seed);
-    for (int round = 0; round < 6; ++round) {
+    for (int round = 0; round < 4; ++round) {
       const std::vector<int64_t> sizes = RandomSizes(random);
       const TestSizes by_symbol = SizesOf(*graph, sizes);
       const Peak got = function.Evaluate(sizes);
@@ -148,7 +148,7 @@ TEST(MemoryFunctionTest, AgreesWithThePlainWalks) {
 
 // Arbitrary intervals of several categories, as training and workspaces give.
 TEST(MemoryFunctionTest, AgreesOnRandomTimelines) {
-  for (uint32_t seed = 0; seed < 400; ++seed) {
+  for (uint32_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
     const auto graph = RandomGraph(seed);
     Random random(seed);
@@ -164,7 +164,7 @@ TEST(MemoryFunctionTest, AgreesOnRandomTimelines) {
       timeline.intervals.push_back(interval);
     }
     const MemoryFunction function = FunctionOf(*graph, timeline);
-    for (int round = 0; round < 6; ++round) {
+    for (int round = 0; round < 4; ++round) {
       const std::vector<int64_t> sizes = RandomSizes(random);
       const Peak got = function.Evaluate(sizes);
       const TestSizes by_symbol = SizesOf(*graph, sizes);
