@@ -60,36 +60,66 @@ TokenKind WordKind(absl::string_view word) {
 }
 
 struct Punctuation {
-  TokenKind kind = TokenKind::kError;
-  int32_t length = 0;  // 0: none.
+  absl::string_view text;  // Empty: none.
+  TokenKind kind;
 };
 
-Punctuation PunctuationAt(absl::string_view rest) {
-  struct Entry {
-    absl::string_view text;
-    TokenKind kind;
-  };
-  static constexpr Entry kAll[] = {
+constexpr Punctuation kPunctuation[] = {
 #define LINNET_PUNCTUATION(kind, text) {text, TokenKind::kind},
 #include "core/lang/token.def"
-  };
-  for (const Entry& entry : kAll) {
-    if (rest[0] == entry.text[0] &&
-        rest.substr(0, entry.text.size()) == entry.text) {
-      return {entry.kind, static_cast<int32_t>(entry.text.size())};
-    }
+};
+
+// What a byte may be a part of.
+enum ByteClass : uint8_t {
+  kIllegal = 0,
+  kBlank = 1,
+  kDigit = 2,
+  kLetter = 4,
+  kQuote = 8,
+  kPunctuationStart = 16,
+  kAnyClass = 31,
+};
+
+constexpr auto kClasses = [] {
+  std::array<uint8_t, 256> classes{};
+  for (const char c : {' ', '\t', '\r', '\n'}) {
+    classes[static_cast<uint8_t>(c)] = kBlank;
   }
-  return {};
+  for (uint8_t c = '0'; c <= '9'; ++c) classes[c] = kDigit;
+  for (uint8_t c = 'a'; c <= 'z'; ++c) classes[c] = kLetter;
+  for (uint8_t c = 'A'; c <= 'Z'; ++c) classes[c] = kLetter;
+  classes['_'] = kLetter;
+  classes['"'] = kQuote;
+  for (const Punctuation& p : kPunctuation) {
+    classes[static_cast<uint8_t>(p.text[0])] = kPunctuationStart;
+  }
+  return classes;
+}();
+
+bool Is(char c, int classes) {
+  return (kClasses[static_cast<uint8_t>(c)] & classes) != 0;
 }
 
-bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-bool IsWordStart(char c) {
-  return absl::ascii_isalpha(static_cast<unsigned char>(c)) || c == '_';
+// For each byte, where the punctuation that begins with it starts in the list.
+constexpr auto kFirstPunctuation = [] {
+  std::array<uint8_t, 256> first{};
+  for (size_t i = std::size(kPunctuation); i > 0; --i) {
+    first[static_cast<uint8_t>(kPunctuation[i - 1].text[0])] =
+        static_cast<uint8_t>(i - 1);
+  }
+  return first;
+}();
+
+// The longest punctuation at the beginning of `rest`, whose first byte begins
+// some. There is one: each of those bytes is a token of its own, too.
+const Punctuation& PunctuationAt(absl::string_view rest) {
+  size_t i = kFirstPunctuation[static_cast<uint8_t>(rest[0])];
+  while (rest[0] != kPunctuation[i].text[0] ||
+         rest.substr(0, kPunctuation[i].text.size()) != kPunctuation[i].text) {
+    ++i;
+  }
+  return kPunctuation[i];
 }
-bool IsWordByte(char c) {
-  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 class Lexer {
  public:
@@ -109,7 +139,7 @@ class Lexer {
       text_ = text_.substr(0, 0);
       tainted_ = true;
     }
-    out_.tokens.reserve(text_.size() / 4 + 1);
+    out_.tokens.reserve(text_.size() / 5 + 1);
     if (Rest().substr(0, kByteOrderMark.size()) == kByteOrderMark) {
       at_ = kByteOrderMark.size();
     }
@@ -137,7 +167,7 @@ class Lexer {
   // Reads one token, comment or blank.
   void Next() {
     const char c = text_[at_];
-    if (IsBlank(c)) {
+    if (Is(c, kBlank)) {
       ++at_;
     } else if (c == '/' && Peek(1) == '/') {
       LineComment();
@@ -149,15 +179,16 @@ class Lexer {
                           " tokens"));
       text_ = text_.substr(0, at_);
       tainted_ = true;
-    } else if (IsWordStart(c)) {
+    } else if (Is(c, kLetter)) {
       WordToken();
-    } else if (IsDigit(c)) {
+    } else if (Is(c, kDigit)) {
       NumberToken();
-    } else if (c == '"') {
+    } else if (Is(c, kQuote)) {
       StringToken();
-    } else if (const Punctuation p = PunctuationAt(Rest()); p.length > 0) {
+    } else if (Is(c, kPunctuationStart)) {
+      const Punctuation& p = PunctuationAt(Rest());
       const size_t begin = at_;
-      at_ += static_cast<size_t>(p.length);
+      at_ += p.text.size();
       Push(p.kind, begin);
     } else {
       IllegalCharacters();
@@ -166,7 +197,11 @@ class Lexer {
 
   // Goes over one code point; ill-formed bytes in a row are one report.
   void SkipCodePoint() {
-    CodePoint c = DecodeUtf8(text_, at_);
+    if (static_cast<uint8_t>(text_[at_]) < 0x80) {
+      ++at_;
+      return;
+    }
+    const CodePoint c = DecodeUtf8(text_, at_);
     if (c.well_formed) {
       at_ += static_cast<size_t>(c.length);
       return;
@@ -210,7 +245,7 @@ class Lexer {
 
   void WordToken() {
     const size_t begin = at_;
-    while (at_ < text_.size() && IsWordByte(text_[at_])) ++at_;
+    while (at_ < text_.size() && Is(text_[at_], kLetter | kDigit)) ++at_;
     const absl::string_view word = text_.substr(begin, at_ - begin);
     const TokenKind kind = WordKind(word);
     const bool named = kind == TokenKind::kName || kind == TokenKind::kReserved;
@@ -285,7 +320,7 @@ class Lexer {
       ++at_;
       while (absl::ascii_isxdigit(static_cast<unsigned char>(Peek(0)))) {
         const char c = absl::ascii_tolower(static_cast<unsigned char>(Peek(0)));
-        const int digit = IsDigit(c) ? c - '0' : c - 'a' + 10;
+        const int digit = Is(c, kDigit) ? c - '0' : c - 'a' + 10;
         if (digits < 6) value = value * 16 + static_cast<uint32_t>(digit);
         ++digits;
         ++at_;
@@ -303,11 +338,7 @@ class Lexer {
   void IllegalCharacters() {
     const size_t begin = at_;
     bool well_formed = true;
-    while (at_ < text_.size()) {
-      const char c = text_[at_];
-      const bool begins_token = IsBlank(c) || IsWordByte(c) || c == '"' ||
-                                PunctuationAt(Rest()).length > 0;
-      if (begins_token) break;
+    while (at_ < text_.size() && !Is(text_[at_], kAnyClass)) {
       const CodePoint point = DecodeUtf8(text_, at_);
       well_formed = well_formed && point.well_formed;
       at_ += static_cast<size_t>(point.length);

@@ -37,6 +37,7 @@ Parser::Parser(const Source& source, TokenBuffer tokens, NameTable& names,
       failed_(buffer_.tokens.size(), 0) {
   tree_.file = source.id();
   tree_.doc_comments = buffer_.doc_comments;
+  tree_.Reserve(buffer_.tokens.size());
 }
 
 // -- Tokens

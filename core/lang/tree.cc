@@ -16,6 +16,15 @@ std::optional<Ident> Tree::AsName(TypeNodeId id) const {
   return list(named->path)[0];
 }
 
+void Tree::Reserve(size_t num_tokens) {
+  // About what the standard library comes to.
+  exprs_.reserve(num_tokens / 3);
+  types_.reserve(num_tokens / 16);
+  Parts<NameExpr>().reserve(num_tokens / 4);
+  Parts<ExprId>().reserve(num_tokens / 16);
+  Parts<ComponentNode>().reserve(num_tokens / 8);
+}
+
 Tree::Mark Tree::mark() const {
   return std::apply(
       [this](const auto&... vectors) {

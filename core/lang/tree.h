@@ -124,6 +124,8 @@ class Tree {
     pool.insert(pool.end(), elements.begin(), elements.end());
     return list;
   }
+  // Makes room for the nodes of a file of so many tokens.
+  void Reserve(size_t num_tokens);
   // Puts parentheses at `span` around an expression.
   void Parenthesize(ExprId id, Span span) {
     exprs_[id].parenthesized = true;
