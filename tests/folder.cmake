@@ -49,3 +49,7 @@ if(LINNET_FUZZ)
     add_dependencies(linnet_fuzzers ${stem})
   endforeach()
 endif()
+
+add_executable(check_tool tests/tools/check_tool.cc)
+target_link_libraries(check_tool PRIVATE linnet_lang linnet_library
+  linnet_warnings)

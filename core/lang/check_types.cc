@@ -1,0 +1,440 @@
+// Types and generic arguments as written (language.md sections 2.2, 4.1-4.3).
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "core/lang/checker.h"
+#include "core/lang/type_text.h"
+
+namespace linnet::lang {
+namespace {
+
+absl::string_view WantedText(GenericKind kind) {
+  switch (kind) {
+    case GenericKind::kDim:
+      return "a dimension";
+    case GenericKind::kShape:
+      return "a shape";
+    default:
+      return "an element type";
+  }
+}
+
+}  // namespace
+
+TypeId Checker::ReadType(TypeNodeId node) { return ReadTypeNode(node); }
+
+TypeId Checker::ReadTypeNode(TypeNodeId node) {
+  switch (tree().type(node).kind) {
+    case TypeExprKind::kNamed:
+      return ReadNamed(node);
+    case TypeExprKind::kTensor:
+      return ReadTensor(node);
+    case TypeExprKind::kArray:
+      return ReadArray(node);
+    case TypeExprKind::kTuple: {
+      std::vector<TypeId> elements;
+      bool failed = false;
+      for (const TypeNodeId element :
+           tree().list(tree().as<TupleTypeExpr>(node).elements)) {
+        elements.push_back(ReadSignatureType(element));
+        failed |= is_error(elements.back());
+      }
+      return failed ? types_.error() : types_.Tuple(std::move(elements));
+    }
+    case TypeExprKind::kOptional: {
+      const TypeId inner =
+          ReadTypeNode(tree().as<OptionalTypeExpr>(node).inner);
+      return is_error(inner) ? inner : types_.Optional(inner);
+    }
+  }
+  return types_.error();
+}
+
+Decl Checker::ResolvePath(absl::Span<const Ident> path) {
+  const Found found = Lookup(path[0].name);
+  if (found.kind == FoundKind::kNothing) {
+    ReportUndeclared(path[0].name, path[0].span);
+    return Decl{.kind = DeclKind::kFailed, .span = {}};
+  }
+  Decl decl = found.decl;
+  if (found.kind != FoundKind::kDecl) {
+    Error(Code::kE1208, path[0].span,
+          absl::StrCat(Quote(path[0].name), " is not a type or module"));
+    return Decl{.kind = DeclKind::kFailed, .span = {}};
+  }
+  for (const Ident& ident : path.subspan(1)) {
+    if (decl.kind == DeclKind::kFailed) return decl;
+    if (decl.kind != DeclKind::kModule) {
+      Error(Code::kE1208, ident.span,
+            absl::StrCat("what stands before ", Quote(ident.name),
+                         " is not a module"));
+      return Decl{.kind = DeclKind::kFailed, .span = {}};
+    }
+    decl = FindInModule(ModuleId{decl.id}, ident);
+  }
+  return decl;
+}
+
+TypeId Checker::ReadNamed(TypeNodeId node) {
+  const NamedTypeExpr& named = tree().as<NamedTypeExpr>(node);
+  const absl::Span<const Ident> path = tree().list(named.path);
+  const Span where = tree().type(node).span;
+  if (path.size() == 1) {
+    const Found found = Lookup(path[0].name);
+    std::optional<DTypeRef> dtype;
+    if (found.kind == FoundKind::kPreludeDType) {
+      dtype = DTypeRef::Of(found.dtype);
+    } else if (found.kind == FoundKind::kGeneric) {
+      const Generic& generic = ctx_->generics[static_cast<size_t>(found.index)];
+      if (!generic.dtype.valid()) {
+        return Fail(Code::kE1208, where,
+                    absl::StrCat("the generic ", Quote(generic.name), " is ",
+                                 WantedText(generic.kind), ", not a type"));
+      }
+      dtype = DTypeRef::Of(generic.dtype);
+    }
+    if (dtype.has_value()) {
+      if (!named.args.empty()) {
+        return Fail(
+            Code::kE2111, where,
+            absl::StrCat(Quote(path[0].name), " takes no generic arguments"));
+      }
+      return types_.Scalar(*dtype);
+    }
+  }
+  return ReadDeclType(ResolvePath(path), named, where);
+}
+
+TypeId Checker::ReadDeclType(const Decl& decl, const NamedTypeExpr& named,
+                             Span where) {
+  const Ident last = tree().list(named.path).back();
+  const std::string what = Quote(last.name);
+  Type result;
+  result.decl = decl.id;
+  switch (decl.kind) {
+    case DeclKind::kAlias: {
+      EnsureAlias(decl.id);
+      const AliasState& alias = aliases_[static_cast<size_t>(decl.id)];
+      if (!alias.type.valid() || is_error(alias.type)) return types_.error();
+      const auto args = ReadTypeArgs(what, alias.generics, alias.num_outer,
+                                     named.args, where);
+      if (!args.has_value()) return types_.error();
+      Inference inference(&program_, &facts(), alias.generics);
+      for (size_t i = 0; i < args->size(); ++i) inference.Bind(i, (*args)[i]);
+      return inference.Apply(alias.type);
+    }
+    case DeclKind::kStruct: {
+      const StructId id{decl.id};
+      EnsureStructHeader(id);
+      auto args = ReadTypeArgs(what, program_.structs[id].generics,
+                               structs_[id].num_outer, named.args, where);
+      if (!args.has_value()) return types_.error();
+      result.kind = TypeKind::kStruct;
+      result.args = *std::move(args);
+      return types_.Intern(std::move(result));
+    }
+    case DeclKind::kEnum:
+      if (!named.args.empty()) {
+        return Fail(Code::kE2111, where,
+                    absl::StrCat(what, " takes no generic arguments"));
+      }
+      result.kind = TypeKind::kEnum;
+      return types_.Intern(std::move(result));
+    case DeclKind::kBlock: {
+      const BlockId id{decl.id};
+      EnsureBlockHeader(id);
+      const Block& block = program_.blocks[id];
+      auto args = ReadTypeArgs(what, block.generics,
+                               static_cast<size_t>(block.num_outer_generics),
+                               named.args, where);
+      if (!args.has_value()) return types_.error();
+      Inference inference(&program_, &facts(), block.generics);
+      for (size_t i = 0; i < args->size(); ++i) inference.Bind(i, (*args)[i]);
+      ProveConstraints(what, block.where, inference.substitution(), where);
+      result.kind = TypeKind::kBlock;
+      result.args = *std::move(args);
+      return types_.Intern(std::move(result));
+    }
+    default:
+      return ReportWrongKind(decl, last.name, last.span, "a type");
+  }
+}
+
+TypeId Checker::ReadTensor(TypeNodeId node) {
+  const TensorTypeExpr& tensor = tree().as<TensorTypeExpr>(node);
+  Shape shape;
+  bool failed = false;
+  for (const UnitNode& unit : tree().list(tensor.units)) {
+    if (unit.dim.valid()) {
+      const expr::Expr dim = ReadDim(unit.dim);
+      failed |= !dim.valid();
+      shape.push_back({dim, {}});
+      continue;
+    }
+    const Found found = Lookup(unit.pack.name);
+    if (found.kind == FoundKind::kNothing) {
+      ReportUndeclared(unit.pack.name, unit.pack.span);
+      failed = true;
+    } else if (found.kind != FoundKind::kGeneric ||
+               !ctx_->generics[static_cast<size_t>(found.index)].pack.valid()) {
+      Error(Code::kE1208, unit.span,
+            absl::StrCat(Quote(unit.pack.name), " is not a shape pack"));
+      failed = true;
+    } else {
+      const Generic& generic = ctx_->generics[static_cast<size_t>(found.index)];
+      shape.push_back({generic.dim, generic.pack});
+    }
+  }
+  const std::optional<DTypeRef> dtype = ReadDType(tensor.element);
+  if (failed || !dtype.has_value()) return types_.error();
+  return types_.Tensor(std::move(shape), *dtype);
+}
+
+std::optional<DTypeRef> Checker::ReadDType(TypeNodeId node) {
+  const TypeId id = ReadTypeNode(node);
+  if (is_error(id)) return std::nullopt;
+  if (kind(id) == TypeKind::kScalar) return type(id).dtype;
+  Error(Code::kE1208, tree().type(node).span,
+        absl::StrCat("`", Text(id), "` is not an element type"));
+  return std::nullopt;
+}
+
+TypeId Checker::ReadArray(TypeNodeId node) {
+  const ArrayTypeExpr& array = tree().as<ArrayTypeExpr>(node);
+  const TypeId element = ReadTypeNode(array.element);
+  const expr::Expr count = ReadDim(array.count);
+  if (is_error(element) || !count.valid()) return types_.error();
+  if (kind(element) != TypeKind::kBlock) {
+    return Fail(Code::kE4101, tree().type(array.element).span,
+                absl::StrCat("an array has blocks as elements, not `",
+                             Text(element), "`"));
+  }
+  Type result;
+  result.kind = TypeKind::kArray;
+  result.count = count;
+  result.elements = {element};
+  return types_.Intern(std::move(result));
+}
+
+expr::Expr Checker::ReadCompileInt(ExprId e, absl::string_view what) {
+  const TypeId id = Infer(e);
+  if (is_error(id)) return {};
+  if (kind(id) == TypeKind::kCompileInt) {
+    const expr::Expr dim = info(e).dim;
+    if (dim.valid()) return dim;
+    Error(Code::kE2123, span(e),
+          absl::StrCat(what, " ", expr::ErrorText(dim.error())));
+    return {};
+  }
+  Error(Code::kE2123, span(e),
+        absl::StrCat(what, " must be a compile-time integer, not `", Text(id),
+                     "`"))
+      .Help(
+          "compile-time integers are integer literals, `Dim` generics, "
+          "constants without a type, and arithmetic on these");
+  return {};
+}
+
+expr::Expr Checker::CheckedDim(expr::Expr dim, Span where) {
+  if (!dim.valid()) return dim;
+  const std::optional<int64_t> high = facts().High(dim);
+  if (high.has_value() && *high < 0) {
+    Error(Code::kE2208, where,
+          absl::StrCat("the dimension `", dim.ToString(), "` is negative"));
+    return {};
+  }
+  return dim;
+}
+
+expr::Expr Checker::ReadDim(ExprId e) {
+  return CheckedDim(ReadCompileInt(e, "a dimension"), span(e));
+}
+
+// A name or path that was read as a type but stands for a dimension.
+expr::Expr Checker::DimOfPath(TypeNodeId node) {
+  const NamedTypeExpr* named = tree().try_as<NamedTypeExpr>(node);
+  if (named == nullptr || !named->args.empty()) return {};
+  const absl::Span<const Ident> path = tree().list(named->path);
+  Decl decl;
+  if (path.size() == 1) {
+    const Found found = Lookup(path[0].name);
+    if (found.kind == FoundKind::kLocal) {
+      Binding& binding = ctx_->bindings[static_cast<size_t>(found.index)];
+      binding.used = true;
+      return binding.dim;
+    }
+    if (found.kind == FoundKind::kGeneric) {
+      const Generic& generic = ctx_->generics[static_cast<size_t>(found.index)];
+      return generic.kind == GenericKind::kDim ? generic.dim : expr::Expr();
+    }
+    if (found.kind != FoundKind::kDecl) return {};
+    decl = found.decl;
+  } else {
+    decl = ResolvePath(path);
+  }
+  if (decl.kind != DeclKind::kConst) return {};
+  EnsureConst(ConstId{decl.id});
+  return consts_[ConstId{decl.id}].dim;
+}
+
+std::optional<GenericArg> Checker::ReadShapeArg(const GenericArgNode& node) {
+  if (node.type.valid()) {
+    if (const std::optional<Ident> name = tree().AsName(node.type)) {
+      const Found found = Lookup(name->name);
+      if (found.kind == FoundKind::kGeneric &&
+          ctx_->generics[static_cast<size_t>(found.index)].pack.valid()) {
+        return ctx_->generics[static_cast<size_t>(found.index)].AsArg();
+      }
+      if (found.kind == FoundKind::kNothing) {
+        ReportUndeclared(name->name, name->span);
+        return std::nullopt;
+      }
+    }
+  } else if (tree().expr(node.expr).kind == ExprKind::kShape) {
+    const TypeId id = InferAny(node.expr);
+    if (is_error(id)) return std::nullopt;
+    return GenericArg::ShapeOf(type(id).shape);
+  }
+  Error(Code::kE2111, node.span,
+        "a shape is wanted here: a pack, or dimensions in brackets");
+  return std::nullopt;
+}
+
+std::optional<GenericArg> Checker::ReadGenericArg(const GenericArgNode& node,
+                                                  const Generic& generic) {
+  if (generic.kind == GenericKind::kShape) return ReadShapeArg(node);
+  const int errors = diagnostics_.num_errors();
+  if (generic.kind == GenericKind::kDim) {
+    if (node.expr.valid() && tree().expr(node.expr).kind != ExprKind::kShape) {
+      const expr::Expr dim = ReadDim(node.expr);
+      if (!dim.valid()) return std::nullopt;
+      return GenericArg::Dim(dim);
+    }
+    if (node.type.valid()) {
+      const expr::Expr dim = DimOfPath(node.type);
+      if (dim.valid()) return GenericArg::Dim(dim);
+      if (const std::optional<Ident> name = tree().AsName(node.type)) {
+        const Found found = Lookup(name->name);
+        if (found.kind == FoundKind::kNothing) {
+          ReportUndeclared(name->name, name->span);
+        } else if (found.kind == FoundKind::kLocal) {
+          const Binding& binding =
+              ctx_->bindings[static_cast<size_t>(found.index)];
+          if (is_error(binding.type)) return std::nullopt;
+          Error(Code::kE2123, name->span,
+                absl::StrCat(Quote(name->name),
+                             " is not a compile-time integer"));
+        } else if (found.kind == FoundKind::kDecl &&
+                   found.decl.kind == DeclKind::kFailed) {
+          return std::nullopt;
+        }
+      }
+    }
+  } else if (node.type.valid() &&
+             tree().type(node.type).kind == TypeExprKind::kNamed) {
+    const NamedTypeExpr& named = tree().as<NamedTypeExpr>(node.type);
+    const Found found = Lookup(tree().list(named.path)[0].name);
+    const bool is_dim =
+        found.kind == FoundKind::kLocal ||
+        (found.kind == FoundKind::kGeneric &&
+         !ctx_->generics[static_cast<size_t>(found.index)].dtype.valid());
+    if (!is_dim) {
+      const TypeId id = ReadTypeNode(node.type);
+      if (is_error(id)) return std::nullopt;
+      if (kind(id) == TypeKind::kScalar) {
+        return GenericArg::DTypeOf(type(id).dtype);
+      }
+    }
+  }
+  if (diagnostics_.num_errors() == errors) {
+    Error(Code::kE2111, node.span,
+          absl::StrCat("the generic ", Quote(generic.name), " wants ",
+                       WantedText(generic.kind)));
+  }
+  return std::nullopt;
+}
+
+bool Checker::BindExplicit(Inference& inference, absl::string_view what,
+                           absl::Span<const Generic> generics, size_t num_outer,
+                           NodeList<GenericArgNode> nodes, Span where) {
+  const absl::Span<const GenericArgNode> args = tree().list(nodes);
+  if (args.size() > generics.size() - num_outer) {
+    Error(Code::kE2111, where,
+          absl::StrCat(what, " takes at most ", generics.size() - num_outer,
+                       " generic arguments, not ", args.size()));
+    return false;
+  }
+  bool fine = true;
+  for (size_t i = 0; i < args.size(); ++i) {
+    std::optional<GenericArg> arg =
+        ReadGenericArg(args[i], generics[num_outer + i]);
+    if (!arg.has_value()) {
+      fine = false;
+    } else {
+      inference.Bind(num_outer + i, *std::move(arg));
+    }
+  }
+  return fine;
+}
+
+std::optional<std::vector<GenericArg>> Checker::ReadTypeArgs(
+    absl::string_view what, absl::Span<const Generic> generics,
+    size_t num_outer, NodeList<GenericArgNode> nodes, Span where) {
+  Inference inference(&program_, &facts(), generics);
+  // Inside the outer block its generics stand for themselves.
+  for (size_t i = 0; i < num_outer; ++i) {
+    inference.Bind(i, generics[i].AsArg());
+  }
+  if (!BindExplicit(inference, what, generics, num_outer, nodes, where)) {
+    return std::nullopt;
+  }
+  if (const std::optional<size_t> open = inference.ApplyDefaults()) {
+    Error(Code::kE2111, where,
+          absl::StrCat(what, " needs an argument for the generic ",
+                       Quote(generics[*open].name)));
+    return std::nullopt;
+  }
+  std::vector<GenericArg> args = inference.TakeArgs();
+  if (!CheckClasses(generics, args, where)) return std::nullopt;
+  return args;
+}
+
+bool Checker::CheckClasses(absl::Span<const Generic> generics,
+                           absl::Span<const GenericArg> args, Span where) {
+  bool fine = true;
+  for (size_t i = 0; i < generics.size(); ++i) {
+    if (generics[i].dtype.valid() && args[i].kind == GenericArg::Kind::kDType) {
+      fine &= RequireClass(args[i].dtype, generics[i].kind, where,
+                           Quote(generics[i].name));
+    }
+  }
+  return fine;
+}
+
+void Checker::ProveConstraints(absl::string_view what,
+                               absl::Span<const Constraint> constraints,
+                               const Substitution& substitution, Span where) {
+  for (const Constraint& constraint : constraints) {
+    const expr::Expr left = SubstituteDim(constraint.left, substitution, pool_);
+    const expr::Expr right =
+        SubstituteDim(constraint.right, substitution, pool_);
+    if (facts().Prove(constraint.relation, left, right)) continue;
+    const std::string needed =
+        absl::StrCat(left.ToString(), " ", RelationText(constraint.relation),
+                     " ", right.ToString());
+    Diagnostic& report =
+        Error(Code::kE2206, where,
+              absl::StrCat(what, " requires `", constraint.text,
+                           "`, which does not follow here"));
+    report.Relate(constraint.span, "required here");
+    report.Note(absl::StrCat("with the arguments given it is `", needed, "`"));
+    if (!left.is_constant() || !right.is_constant()) {
+      report.Help(absl::StrCat("state it with `where ", needed, "`"));
+    }
+  }
+}
+
+}  // namespace linnet::lang
