@@ -56,9 +56,9 @@ Hasher& Hasher::Add(absl::string_view text) {
   return *this;
 }
 
-Hasher& Hasher::Add(int64_t number) {
+Hasher& Hasher::AddNumber(uint64_t number) {
   Word(kNumberTag);
-  Word(static_cast<uint64_t>(number));
+  Word(number);
   return *this;
 }
 

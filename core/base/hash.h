@@ -6,6 +6,7 @@
 #define LINNET_CORE_BASE_HASH_H_
 
 #include <compare>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
@@ -39,14 +40,18 @@ class Hasher {
  public:
   Hasher& Add(absl::string_view text);
   Hasher& Add(const char* text) { return Add(absl::string_view(text)); }
-  Hasher& Add(int64_t number);
-  Hasher& Add(bool flag) { return Add(int64_t{flag}); }
+  // Integers of one value are one content, whatever their type; bool is 0 or 1.
+  template <std::integral T>
+  Hasher& Add(T number) {
+    return AddNumber(static_cast<uint64_t>(number));
+  }
   Hasher& Add(Hash128 hash);
 
   // The hash of what was added so far.
   Hash128 Finish() const;
 
  private:
+  Hasher& AddNumber(uint64_t number);
   void Word(uint64_t word);
 
   uint64_t a_ = 0x243f6a8885a308d3;

@@ -52,6 +52,16 @@ TEST(HashTest, IsTheSameEverywhere) {
             "8ce19cd907b8d60710f1c04c1958a419");
 }
 
+TEST(HashTest, TakesAnyInteger) {
+  const Hash128 want = Hasher().Add(int64_t{1}).Finish();
+  EXPECT_EQ(Hasher().Add(1).Finish(), want);
+  EXPECT_EQ(Hasher().Add(size_t{1}).Finish(), want);
+  EXPECT_EQ(Hasher().Add(true).Finish(), want);
+  EXPECT_EQ(Hasher().Add(-1).Finish(), Hasher().Add(int64_t{-1}).Finish());
+  EXPECT_EQ(Hasher().Add(std::string("a")).Finish(),
+            Hasher().Add("a").Finish());
+}
+
 TEST(HashTest, TellsContentApart) {
   std::set<Hash128> seen;
   size_t count = 0;
