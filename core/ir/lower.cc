@@ -21,7 +21,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Lower(
   for (int32_t i = 0; i < source->functions.size(); ++i) {
     const lang::FunctionId id{i};
     Function function = FunctionLowering(*source, id, &budget).Run();
-    if (budget.ops_exceeded) {
+    if (budget.ops_left < 0) {
       return absl::ResourceExhaustedError(
           absl::StrCat("the program has more than ", options.max_ops,
                        " operations once its constants are put in, at `",

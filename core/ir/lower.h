@@ -20,7 +20,7 @@ struct LowerOptions {
   // the lowering is ResourceExhausted.
   int64_t max_ops = 2'000'000;
   // Expressions within expressions, through constants and defaults; the same.
-  int32_t max_depth = 2048;
+  int32_t max_depth = 1024;
 };
 
 // Lowers every function of `source`; those of kernels get an empty body.

@@ -73,9 +73,8 @@ void FunctionLowering::InRegion(RegionId region,
 
 ValueId FunctionLowering::Lower(ExprId id, TypeId want) {
   const TypeId type = in_dim_ ? i64_ : TypeOf(id, want);
-  budget_.ops_exceeded |= budget_.ops_left < 0;
   budget_.depth_exceeded |= depth_ >= budget_.max_depth;
-  if (budget_.ops_exceeded || budget_.depth_exceeded) {
+  if (budget_.ops_left < 0 || budget_.depth_exceeded) {
     return builder_.EmitOne(OpKind::kConstInt, {}, type);
   }
   ++depth_;

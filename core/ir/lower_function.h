@@ -24,7 +24,6 @@ namespace linnet::ir {
 struct LowerBudget {
   int64_t ops_left = 0;
   int32_t max_depth = 0;
-  bool ops_exceeded = false;
   bool depth_exceeded = false;
 };
 

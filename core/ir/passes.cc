@@ -1,16 +1,16 @@
 #include "core/ir/passes.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 namespace linnet::ir {
 namespace {
 
-// Copies what the regions of `from` list into a fresh function.
+// Moves what the regions of `from` list into a fresh function.
 class Compactor {
  public:
-  explicit Compactor(const Function& from)
+  explicit Compactor(Function& from)
       : from_(from),
         values_(static_cast<size_t>(from.value_types.size()), ValueId{}) {
     to_.id = from.id;
@@ -51,7 +51,7 @@ class Compactor {
     for (int32_t i = 0; i < op.num_results; ++i) Define(from_.result(op, i));
     op.first_result = first_result;
     if (op.data >= 0) {
-      to_.data.push_back(from_.data_of(op));
+      to_.data.push_back(std::move(from_.data[static_cast<size_t>(op.data)]));
       op.data = static_cast<int32_t>(to_.data.size()) - 1;
     }
     const OpId id = to_.ops.push_back(op);
@@ -67,7 +67,7 @@ class Compactor {
     return values_[value] = to_.value_types.push_back(from_.value_types[value]);
   }
 
-  const Function& from_;
+  Function& from_;
   Function to_;
   IdMap<ValueId, ValueId> values_;
 };

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "core/ir/ir.h"
 
 namespace linnet::ir {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -26,6 +27,17 @@ std::string JoinValues(absl::Span<const ValueId> values) {
   return absl::StrJoin(values, ", ", [](std::string* out, ValueId value) {
     absl::StrAppend(out, ValueText(value));
   });
+}
+
+// The shortest decimal that reads back as the same number.
+std::string FloatText(double value) {
+  std::string text;
+  for (int digits = 6; digits <= 17; ++digits) {
+    text = absl::StrFormat("%.*g", digits, value);
+    double back = 0;
+    if (absl::SimpleAtod(text, &back) && back == value) break;
+  }
+  return text;
 }
 
 absl::string_view KindName(lang::FunctionKind kind) {
@@ -118,7 +130,7 @@ class Printer {
       absl::StrAppend(&out_, indent, OpText(op));
       for (int i = 0; i < op.num_regions; ++i) {
         const RegionId inner = function_.region(op, i);
-        absl::StrAppend(&out_, i == 0 ? " {\n" : " {\n");
+        absl::StrAppend(&out_, " {\n");
         if (!function_.regions[inner].args.empty()) {
           absl::StrAppend(&out_, indent, "  (", Args(inner), ")\n");
         }
@@ -137,7 +149,7 @@ class Printer {
       case OpKind::kConstBool:
         return op.integer != 0 ? "true" : "false";
       case OpKind::kConstFloat:
-        return absl::StrFormat("%.17g", function_.data_of(op).real);
+        return FloatText(function_.data_of(op).real);
       case OpKind::kConstDim:
         return function_.data_of(op).dim.ToString();
       case OpKind::kEnumConst:
