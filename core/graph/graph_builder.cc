@@ -28,17 +28,17 @@ GraphBuilder::GraphBuilder(std::shared_ptr<expr::Pool> pool,
 
 StringId GraphBuilder::InternText(absl::string_view text) {
   if (text.empty()) return {};
-  const auto next = static_cast<int32_t>(graph_->string_ends_.size());
-  const auto [it, added] =
-      strings_.try_emplace(std::string(text), StringId{next});
-  if (added) {
-    graph_->characters_.append(text.data(), text.size());
-    LINNET_CHECK(graph_->characters_.size() <= UINT32_MAX)
-        << "names come from bounded input";
-    graph_->string_ends_.push_back(
-        static_cast<uint32_t>(graph_->characters_.size()));
+  if (const auto it = strings_.find(text); it != strings_.end()) {
+    return it->second;
   }
-  return it->second;
+  const StringId id{static_cast<int32_t>(graph_->string_ends_.size())};
+  strings_.emplace(text, id);
+  graph_->characters_.append(text.data(), text.size());
+  LINNET_CHECK(graph_->characters_.size() <= UINT32_MAX)
+      << "names come from bounded input";
+  graph_->string_ends_.push_back(
+      static_cast<uint32_t>(graph_->characters_.size()));
+  return id;
 }
 
 ObjectId GraphBuilder::AddObject(const ObjectSpec& spec) {

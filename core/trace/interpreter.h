@@ -122,8 +122,9 @@ class Interpreter {
   const BlockTree* const tree_;
   expr::Pool* const pool_;
   graph::GraphBuilder* const builder_;
-  std::vector<Layout> layouts_;  // By object; missing: contiguous.
-  std::vector<Value> parts_;     // Of tuples and options.
+  // Of the tensors that are not contiguous.
+  absl::flat_hash_map<graph::ObjectId, Layout> layouts_;
+  std::vector<Value> parts_;  // Of tuples and options.
   // What each state holds now, where it was written.
   absl::flat_hash_map<graph::ObjectId, graph::ObjectId> held_;
   Count* count_ = nullptr;  // Null: recording.

@@ -126,8 +126,8 @@ absl::string_view OpLabel(absl::string_view qualified) {
 
 const Layout& Interpreter::layout(graph::ObjectId object) const {
   static const Layout kContiguous = Layout::Contiguous();
-  const size_t index = static_cast<size_t>(object.index);
-  return index < layouts_.size() ? layouts_[index] : kContiguous;
+  const auto it = layouts_.find(object);
+  return it == layouts_.end() ? kContiguous : it->second;
 }
 
 graph::ObjectId Interpreter::NewObject(const ConcreteType& type,
@@ -137,10 +137,7 @@ graph::ObjectId Interpreter::NewObject(const ConcreteType& type,
   spec.dtype = type.dtype;
   spec.view_of = view_of;
   const graph::ObjectId object = builder_->AddObject(spec);
-  if (!layout.contiguous()) {
-    layouts_.resize(static_cast<size_t>(object.index) + 1);
-    layouts_.back() = std::move(layout);
-  }
+  if (!layout.contiguous()) layouts_.emplace(object, std::move(layout));
   return object;
 }
 

@@ -28,7 +28,7 @@ struct Fixture {
     spec.path = "attention.cache_k";
     spec.category = graph::Category::kKvCache;
     spec.shape = shape;
-    spec.dtype = DType::kBf16;
+    spec.dtype = DType::kBF16;
     spec.persistent = true;
     builder.AddObject(spec);
     graph = *builder.Build();
