@@ -266,8 +266,11 @@ absl::Status PreparedEntry::Combine(const Numbers& numbers,
 }
 
 runtime::ProcessMemory PreparedEntry::Process(const Config& config) const {
-  return parts_.backend->MemoryOfProcess(
-      {config.context_bytes, config.compiled, config.cublas_workspace_config});
+  runtime::ProcessSettings settings;
+  settings.context_bytes = config.context_bytes;
+  settings.compiled = config.compiled;
+  settings.cublas_workspace_config = config.cublas_workspace_config;
+  return parts_.backend->MemoryOfProcess(settings);
 }
 
 absl::StatusOr<Summary> PreparedEntry::Summarize(const Config& config) const {
