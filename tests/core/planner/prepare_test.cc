@@ -79,6 +79,11 @@ INSTANTIATE_TEST_SUITE_P(
            c.model = {"lama-3.1-8b-instruct", {}, ""};
          },
          kNotFound, "did you mean `llama-3.1-8b-instruct`"},
+        {"PartOfAName",
+         [](Config& c) {
+           c.model = {"qwen3", {}, ""};
+         },
+         kNotFound, "did you mean `qwen3-4b` or `qwen3-8b`?"},
         {"NoModel", [](Config& c) { c.model = {}; }, kInvalid,
          "no model is given"},
         {"UnknownEntry", [](Config& c) { c.entry = "forwards"; }, kNotFound,
