@@ -14,6 +14,14 @@ class GenericBackend final : public Backend {
                           expr::Pool&) const override {
     return {{}, Confidence::kUnknown};
   }
+  Workspace TrainingWorkspace(const graph::Graph&, const graph::Step&, Pass,
+                              expr::Pool&) const override {
+    return {{}, Confidence::kUnknown};
+  }
+  SavedTensors Saved(const graph::Graph& graph, const graph::Step& step,
+                     CarriesGradient, expr::Pool&) const override {
+    return SavedByUnknownKernel(graph, step);
+  }
   ProcessMemory MemoryOfProcess(const ProcessSettings&) const override {
     ProcessMemory memory;
     memory.items.push_back({"Runtime overhead", graph::Category::kRuntime,

@@ -15,6 +15,7 @@
 #include "core/expr/expr.h"
 #include "core/expr/pool.h"
 #include "core/graph/graph.h"
+#include "core/runtime/saved_tensors.h"
 
 namespace linnet::runtime {
 
@@ -27,10 +28,16 @@ struct Workspace {
   bool known() const { return bytes.valid(); }
 };
 
+// The parts of a training step in which a step's kernels run.
+enum class Pass : uint8_t { kForward, kBackward };
+
 // What decides the memory of a process, whatever the model.
 struct ProcessSettings {
   std::optional<int64_t> context_bytes;  // Of the CUDA context, when known.
   bool compiled = false;                 // By a graph compiler.
+  bool training = false;                 // A training step.
+  // Groups of processes that it joins: 0 when it runs alone.
+  int64_t process_groups = 0;
   // CUBLAS_WORKSPACE_CONFIG of the job, when set.
   std::optional<std::string> cublas_workspace_config;
 };
@@ -65,6 +72,18 @@ class Backend {
   virtual Workspace StepWorkspace(const graph::Graph& graph,
                                   const graph::Step& step,
                                   expr::Pool& pool) const = 0;
+
+  // The same of a differentiable step in a training step, in its forward pass
+  // while gradients are wanted (what autograd keeps not included), or in its
+  // backward.
+  virtual Workspace TrainingWorkspace(const graph::Graph& graph,
+                                      const graph::Step& step, Pass pass,
+                                      expr::Pool& pool) const = 0;
+
+  // What autograd keeps of a native step that is differentiable.
+  virtual SavedTensors Saved(const graph::Graph& graph, const graph::Step& step,
+                             CarriesGradient carries,
+                             expr::Pool& pool) const = 0;
 
   virtual ProcessMemory MemoryOfProcess(
       const ProcessSettings& settings) const = 0;

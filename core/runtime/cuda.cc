@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "core/library/native_kernel.h"
+#include "core/runtime/cuda_training.h"
+#include "core/runtime/step_reader.h"
 
 namespace linnet::runtime {
 namespace {
@@ -16,80 +18,23 @@ namespace {
 using graph::ObjectId;
 using library::NativeKernel;
 
-// Reads operands of one step; the pool is an extension of the graph's.
-class StepReader {
- public:
-  StepReader(const graph::Graph& graph, const graph::Step& step,
-             expr::Pool& pool)
-      : graph_(graph), step_(step), pool_(pool), inputs_(graph.inputs(step)) {}
-
-  size_t num_inputs() const { return inputs_.size(); }
-  // The size of axis `axis` of input `input`, counted from the last axis.
-  expr::Expr FromLast(size_t input, size_t axis) const {
-    const auto shape = graph_.shape(inputs_[input]);
-    return shape[shape.size() - 1 - axis];
-  }
-  // Elements of an input without its last axis.
-  expr::Expr Rows(size_t input) const {
-    const auto shape = graph_.shape(inputs_[input]);
-    return pool_.Product(shape.subspan(0, shape.size() - 1));
-  }
-  expr::Expr Elements(ObjectId object) const {
-    return pool_.Product(graph_.shape(object));
-  }
-  int64_t ElementBytes(size_t input) const {
-    return DTypeBytes(graph_.object(inputs_[input]).dtype);
-  }
-  ObjectId input(size_t i) const { return inputs_[i]; }
-  const graph::Graph& graph() const { return graph_; }
-  const graph::Step& step() const { return step_; }
-  expr::Pool& pool() const { return pool_; }
-
-  expr::Expr Times(int64_t factor, expr::Expr e) const {
-    return pool_.Mul(pool_.Constant(factor), e);
-  }
-
- private:
-  const graph::Graph& graph_;
-  const graph::Step& step_;
-  expr::Pool& pool_;
-  const absl::Span<const ObjectId> inputs_;
-};
-
-// The log-sum-exp in f32 of every query row, and a boolean mask turned into a
-// bias of the query's dtype.
-Workspace AttentionWorkspace(const StepReader& step) {
-  if (step.num_inputs() == 0) return {{}, Confidence::kUnknown};
-  expr::Expr bytes = step.Times(4, step.Rows(0));
-  for (size_t i = 1; i < step.num_inputs(); ++i) {
-    const ObjectId input = step.input(i);
-    if (step.graph().object(input).dtype != DType::kBool) continue;
-    bytes = step.pool().Add(
-        bytes, step.Times(step.ElementBytes(0), step.Elements(input)));
-  }
-  return {bytes, Confidence::kEstimated};
-}
-
-// The chunked losses in a forward pass without gradients: rows are taken in
-// blocks whose f32 logits fit kLossBlockBytes.
+// The chunked losses keep nothing without gradients: rows are taken in blocks
+// whose f32 logits fit kLossBlockBytes.
 Workspace LossWorkspace(const StepReader& step) {
   if (step.num_inputs() < 2) return {{}, Confidence::kUnknown};
   expr::Pool& pool = step.pool();
   const int64_t element = step.ElementBytes(0);
-  const expr::Expr vocabulary = step.FromLast(1, 1);
-  const expr::Expr rows = step.Rows(0);
-  const expr::Expr most = pool.Max(
-      pool.One(),
-      pool.FloorDiv(pool.Constant(kLossBlockBytes), step.Times(4, vocabulary)));
-  const expr::Expr block = pool.Min(rows, most);
-  const expr::Expr next = pool.Min(block, pool.Sub(rows, block));
-  const expr::Expr logits = pool.Mul(block, vocabulary);
-  const expr::Expr two_blocks =
-      pool.Add(step.Times(4, logits),
-               step.Times(element + 4, pool.Mul(next, vocabulary)));
-  return {pool.Max(step.Times(std::max<int64_t>(element + 4, 8), logits),
+  const LossBlocks blocks = BlocksOfLoss(step);
+  const expr::Expr two_blocks = pool.Add(step.Times(4, blocks.logits),
+                                         step.Times(element + 4, blocks.next));
+  return {pool.Max(step.Times(std::max<int64_t>(element + 4, 8), blocks.logits),
                    two_blocks),
           Confidence::kModeled};
+}
+
+Workspace AttentionWorkspace(const StepReader& step) {
+  if (step.num_inputs() == 0) return {{}, Confidence::kUnknown};
+  return {AttentionExtra(step), Confidence::kEstimated};
 }
 
 // Across processes, the parts are stacked before they are laid side by side; on
@@ -109,10 +54,8 @@ class Cuda final : public Backend {
 
   Workspace StepWorkspace(const graph::Graph& graph, const graph::Step& step,
                           expr::Pool& pool) const override {
-    const library::NativeImplementation* native =
-        library::FindNative(graph.text(step.native));
     const StepReader reader(graph, step, pool);
-    switch (native == nullptr ? NativeKernel::kOther : native->kernel) {
+    switch (KernelOf(graph, step)) {
       case NativeKernel::kOther:
         return {{}, Confidence::kUnknown};
       case NativeKernel::kAttention:
@@ -127,6 +70,35 @@ class Cuda final : public Backend {
     }
   }
 
+  Workspace TrainingWorkspace(const graph::Graph& graph,
+                              const graph::Step& step, Pass pass,
+                              expr::Pool& pool) const override {
+    const StepReader reader(graph, step, pool);
+    const NativeKernel kernel = KernelOf(graph, step);
+    switch (kernel) {
+      case NativeKernel::kLinearCrossEntropy:
+        if (reader.num_inputs() < 2) return {{}, Confidence::kUnknown};
+        return LossTrainingWorkspace(kernel, pass, reader);
+      case NativeKernel::kLinearTokenLogProbs:
+        if (pass == Pass::kForward) break;
+        if (reader.num_inputs() < 2) return {{}, Confidence::kUnknown};
+        return LossTrainingWorkspace(kernel, pass, reader);
+      case NativeKernel::kAllGather:
+        // Its backward takes a slice.
+        if (pass == Pass::kForward) break;
+        return {pool.Zero(), Confidence::kExact};
+      default:
+        break;
+    }
+    return StepWorkspace(graph, step, pool);
+  }
+
+  SavedTensors Saved(const graph::Graph& graph, const graph::Step& step,
+                     CarriesGradient carries, expr::Pool& pool) const override {
+    return CudaSaved(KernelOf(graph, step), StepReader(graph, step, pool),
+                     carries);
+  }
+
   ProcessMemory MemoryOfProcess(
       const ProcessSettings& settings) const override {
     ProcessMemory memory;
@@ -136,11 +108,25 @@ class Cuda final : public Backend {
          settings.context_bytes.value_or(kCudaContextBytes),
          given ? Confidence::kModeled : Confidence::kEstimated,
          given ? "as given" : "measured on an H100 with PyTorch 2.14"});
-    memory.items.push_back({"CUDA libraries", graph::Category::kRuntime,
-                            kCudaLibrariesBytes, Confidence::kEstimated,
-                            "kernels loaded by the libraries; measured on an "
-                            "H100 with PyTorch 2.14"});
+    memory.items.push_back(
+        {"CUDA libraries", graph::Category::kRuntime,
+         settings.training ? kCudaTrainingLibrariesBytes : kCudaLibrariesBytes,
+         Confidence::kEstimated,
+         "kernels loaded by the libraries; measured on an "
+         "H100 with PyTorch 2.14"});
     memory.items.push_back(CublasItem(settings, &memory.warnings));
+    if (settings.process_groups > 0) {
+      memory.items.push_back({"All-reduce buffers", graph::Category::kRuntime,
+                              kAllReduceBytes, Confidence::kEstimated,
+                              "of the one-shot all-reduce"});
+      memory.items.push_back(
+          {"NCCL communicator", graph::Category::kRuntime,
+           settings.process_groups * kCommunicatorBytes, Confidence::kEstimated,
+           absl::StrCat(settings.process_groups,
+                        settings.process_groups == 1 ? " process group"
+                                                     : " process groups",
+                        "; measured on an H100 with NCCL 2.30")});
+    }
     memory.items.push_back(
         {"Allocator fragmentation", graph::Category::kRuntime, std::nullopt,
          Confidence::kUnknown,
@@ -156,6 +142,13 @@ class Cuda final : public Backend {
   }
 
  private:
+  static NativeKernel KernelOf(const graph::Graph& graph,
+                               const graph::Step& step) {
+    const library::NativeImplementation* native =
+        library::FindNative(graph.text(step.native));
+    return native == nullptr ? NativeKernel::kOther : native->kernel;
+  }
+
   static ProcessItem CublasItem(const ProcessSettings& settings,
                                 std::vector<std::string>* warnings) {
     ProcessItem item{"cuBLAS workspace", graph::Category::kWorkspace,

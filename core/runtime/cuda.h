@@ -17,7 +17,13 @@ namespace linnet::runtime {
 // at hand says otherwise.
 inline constexpr int64_t kCudaContextBytes = 621 * kMiB;
 inline constexpr int64_t kCudaLibrariesBytes = 74 * kMiB;
+// With the kernels of a backward pass and an optimizer loaded as well.
+inline constexpr int64_t kCudaTrainingLibrariesBytes = 146 * kMiB;
 inline constexpr int64_t kCublasWorkspaceBytes = 32 * kMiB;  // On Hopper.
+// With more than one process: the buffers of the one-shot all-reduce, and the
+// communicator of each process group joined.
+inline constexpr int64_t kAllReduceBytes = 2 * 64 * kKiB;
+inline constexpr int64_t kCommunicatorBytes = 842 * kMiB;
 
 // PyTorch's caching allocator hands out blocks of multiples of 512 bytes.
 inline constexpr int64_t kCudaAlignment = 512;
