@@ -1,0 +1,2 @@
+linnet_folder(training core/training NEEDS base expr graph runtime
+  LINKS absl::strings)

@@ -1,0 +1,130 @@
+#include "core/training/step_model.h"
+
+#include <utility>
+
+namespace linnet::training {
+namespace {
+
+using graph::ObjectId;
+using graph::StepId;
+
+// What one is kept in when it is split and no master dtype is named.
+constexpr DType kPartDType = DType::kF32;
+
+expr::Expr Times(int64_t factor, expr::Expr e, expr::Pool& pool) {
+  return pool.Mul(pool.Constant(factor), e);
+}
+
+}  // namespace
+
+ParameterBytes BytesOfParameter(expr::Expr elements, DType dtype, bool trained,
+                                const Options& options, expr::Pool& pool) {
+  const expr::Expr whole = Times(DTypeBytes(dtype), elements, pool);
+  const bool split = options.shards > 1;
+  const DType updated =
+      options.master_dtype.value_or(split ? kPartDType : dtype);
+  if (split) {
+    elements = pool.CeilDiv(elements, pool.Constant(options.shards));
+  }
+  const auto in = [&](DType of) {
+    return Times(DTypeBytes(of), elements, pool);
+  };
+  const expr::Expr none = pool.Zero();
+  ParameterBytes bytes = {in(dtype), none, none, none, none};
+  if (split) bytes.gathered = whole;
+  if (!trained) return bytes;
+  if (split) {
+    bytes.weight = in(updated);
+  } else if (updated != dtype) {
+    bytes.master = in(updated);
+  }
+  bytes.gradient = in(options.gradient_dtype.value_or(updated));
+  bytes.states =
+      Times(StatesPerParameter(options.optimizer), in(updated), pool);
+  return bytes;
+}
+
+StepModel::StepModel(std::shared_ptr<const graph::Graph> graph,
+                     const runtime::Backend& backend, Options options,
+                     expr::Pool& pool)
+    : graph_(std::move(graph)),
+      options_(std::move(options)),
+      flow_(*graph_, options_.trainable),
+      saved_(static_cast<size_t>(graph_->num_steps())),
+      workspaces_(static_cast<size_t>(graph_->num_steps())),
+      parameter_of_(static_cast<size_t>(graph_->num_objects()), -1) {
+  AddParameters(pool);
+  for (int32_t i = 0; i < graph_->num_steps(); ++i) AddStep(i, backend, pool);
+}
+
+void StepModel::AddParameters(expr::Pool& pool) {
+  const expr::Expr zero = pool.Zero();
+  totals_.bytes = {zero, zero, zero, zero, zero};
+  for (int32_t i = 0; i < graph_->num_objects(); ++i) {
+    const ObjectId id = {i};
+    const graph::Object& object = graph_->object(id);
+    if (object.category != graph::Category::kParameters || object.owner != id ||
+        !object.persistent) {
+      continue;
+    }
+    const bool trained = flow_.trained(id);
+    const ParameterBytes bytes = BytesOfParameter(
+        pool.Product(graph_->shape(id)), object.dtype, trained, options_, pool);
+    parameter_of_[static_cast<size_t>(i)] =
+        static_cast<int32_t>(parameters_.size());
+    parameters_.push_back(bytes);
+    ParameterBytes& sum = totals_.bytes;
+    sum.weight = pool.Add(sum.weight, bytes.weight);
+    sum.master = pool.Add(sum.master, bytes.master);
+    sum.gradient = pool.Add(sum.gradient, bytes.gradient);
+    sum.states = pool.Add(sum.states, bytes.states);
+    sum.gathered = pool.Add(sum.gathered, bytes.gathered);
+    ++totals_.parameters;
+    totals_.trained += trained;
+    totals_.masters += !bytes.master.is_zero();
+  }
+}
+
+void StepModel::AddStep(int32_t index, const runtime::Backend& backend,
+                        expr::Pool& pool) {
+  const graph::Step& step = graph_->step(StepId{index});
+  const bool differentiable = flow_.differentiable(index);
+  if (differentiable) {
+    runtime::SavedTensors& saved = saved_[static_cast<size_t>(index)];
+    saved = runtime::SavedByStep(
+        backend, *graph_, step,
+        [this](ObjectId object) { return flow_.carries(object); }, pool);
+    if (!saved.known()) CountUnmodeled(Unmodeled::What::kSaved, step);
+  }
+  StepWorkspace& workspace = workspaces_[static_cast<size_t>(index)];
+  workspace = {pool.Zero(), pool.Zero(), pool.Zero()};
+  if (step.kind != graph::StepKind::kNative) return;
+  const runtime::Workspace plain = backend.StepWorkspace(*graph_, step, pool);
+  bool known = plain.known();
+  if (known) workspace.plain = workspace.forward = plain.bytes;
+  if (differentiable) {
+    using runtime::Pass;
+    const auto forward =
+        backend.TrainingWorkspace(*graph_, step, Pass::kForward, pool);
+    const auto backward =
+        backend.TrainingWorkspace(*graph_, step, Pass::kBackward, pool);
+    if (forward.known()) workspace.forward = forward.bytes;
+    if (backward.known()) workspace.backward = backward.bytes;
+    known = known && forward.known() && backward.known();
+  }
+  if (!known) CountUnmodeled(Unmodeled::What::kWorkspace, step);
+}
+
+void StepModel::CountUnmodeled(Unmodeled::What what, const graph::Step& step) {
+  const absl::string_view native = graph_->text(step.native);
+  for (Unmodeled& each : unmodeled_) {
+    if (each.what == what && each.native == native) {
+      ++each.calls;
+      return;
+    }
+  }
+  unmodeled_.push_back(
+      {what, std::string(graph_->text(step.label)), std::string(native), 1});
+}
+
+}  // namespace linnet::training
