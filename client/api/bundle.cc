@@ -134,15 +134,14 @@ class Collector {
 
   // A file that AddFile() took.
   absl::StatusOr<toml::table> Parse(const fs::path& path) const {
-    try {
-      return toml::parse(std::string_view(files_.at(path)));
-    } catch (const toml::parse_error& error) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(path.string(), ":", error.source().begin.line, ":",
-                       error.source().begin.column, ": ",
-                       absl::string_view(error.description().data(),
-                                         error.description().size())));
-    }
+    toml::parse_result parsed = toml::parse(std::string_view(files_.at(path)));
+    if (parsed) return std::move(parsed).table();
+    const toml::parse_error& error = parsed.error();
+    return absl::InvalidArgumentError(
+        absl::StrCat(path.string(), ":", error.source().begin.line, ":",
+                     error.source().begin.column, ": ",
+                     absl::string_view(error.description().data(),
+                                       error.description().size())));
   }
 
   // All files, with paths relative to the folder that holds all packages.

@@ -229,15 +229,15 @@ std::string FlagName(absl::string_view key) {
 
 absl::Status ApplyFile(absl::string_view text, absl::string_view name,
                        Settings& settings) {
-  toml::table table;
-  try {
-    table = toml::parse(std::string_view(text.data(), text.size()));
-  } catch (const toml::parse_error& error) {
+  const toml::parse_result parsed =
+      toml::parse(std::string_view(text.data(), text.size()));
+  if (!parsed) {
+    const toml::parse_error& error = parsed.error();
     return At(name, error.source(),
               absl::string_view(error.description().data(),
                                 error.description().size()));
   }
-  return ApplyTable(table, "", name, settings);
+  return ApplyTable(parsed.table(), "", name, settings);
 }
 
 absl::Status ApplyEnvironment(absl::FunctionRef<const char*(const char*)> get,

@@ -47,7 +47,7 @@ class Daemon:
         self.log_file = open(self.log_path, "wb")
         level = ["--log-level", "debug"] if debug else []
         self.process = subprocess.Popen(
-            [BIN / "linnetd", "--socket", self.socket, *level, *flags],
+            [BIN / "linnetd", "--socket", self.socket, *level, *map(str, flags)],
             stderr=self.log_file,
             env=clean_environment(folder),
         )

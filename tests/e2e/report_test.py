@@ -47,7 +47,7 @@ class ReportTest(harness.DaemonTest):
         self.write("net/linnet.toml", '[package]\nname = "net"\nversion = "0.1.0"\nlanguage = "0.1"\n'
                    '[dependencies]\nparts = { path = "../parts" }\n')
         self.write("parts/linnet.toml", '[package]\nname = "parts"\nversion = "0.1.0"\nlanguage = "0.1"\n')
-        self.write("parts/src/size.linnet", "module parts.size\n\npub const WIDTH: i64 = 32\n")
+        self.write("parts/src/size.linnet", "module parts.size\n\npub const WIDTH = 32\n")
         model = harness.small_model().replace("use std", "use parts.size::{WIDTH}\n\nuse std")
         path = self.write("net/src/lib.linnet", model.replace("<64, 256, f32>", "<64, WIDTH * 8, f32>"))
         result = self.run_client("memory", path, "--batch", 4, "--json", daemon=self.start())
