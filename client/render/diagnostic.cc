@@ -86,7 +86,9 @@ std::string RenderFailure(const absl::Status& status,
     absl::StrAppend(&out, "\n");
   }
   absl::StrAppend(&out, "error: ", status.message(), "\n");
-  if (detail.suggestions_size() > 0) {
+  // A message may name them itself.
+  if (detail.suggestions_size() > 0 &&
+      !absl::StrContains(status.message(), "did you mean")) {
     absl::StrAppend(&out, "help: did you mean `",
                     absl::StrJoin(detail.suggestions(), "`, `"), "`?\n");
   }

@@ -297,7 +297,9 @@ TEST_P(BuiltinEntryTest, MemoryFunctionIsThePlainWalk) {
   ASSERT_NE(entry, nullptr);
   const auto roles = entry->graph().roles();
   uint64_t seed = 12345;
-  for (int round = 0; round < 20; ++round) {
+  // The plain walk is quadratic in the steps.
+  const int rounds = entry->graph().num_steps() > 1000 ? 2 : 20;
+  for (int round = 0; round < rounds; ++round) {
     std::vector<int64_t> sizes;
     absl::flat_hash_map<expr::SymbolId, int64_t> by_symbol;
     for (expr::SymbolId role : roles) {
