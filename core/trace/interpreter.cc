@@ -459,9 +459,24 @@ absl::Status Interpreter::RunWhile(Frame& frame, const ir::Operation& op) {
   return absl::OkStatus();
 }
 
+void Interpreter::NoteLibraryCall(const Instance& callee,
+                                  absl::string_view scope) {
+  const lang::FunctionId op = callee.body().id;
+  const auto [it, added] =
+      library_call_of_.try_emplace(op, library_calls_.size());
+  if (added) {
+    library_calls_.push_back({op, callee.decl().qualified_name, 0,
+                              callee.native(), std::string(scope)});
+  }
+  ++library_calls_[it->second].count;
+}
+
 absl::Status Interpreter::RunCall(Frame& frame, ir::OpId id,
                                   const ir::Operation& op) {
   Instance& callee = frame.instance->Callee(id, op);
+  if (!counting() && op.kind == OpKind::kSemanticCall) {
+    NoteLibraryCall(callee, frame.scope);
+  }
   if (!counting() && callee.native() != nullptr) {
     return RunNative(frame, op, callee);
   }

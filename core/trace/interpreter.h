@@ -42,6 +42,9 @@ class Interpreter {
                         std::vector<Value>* results);
 
   std::vector<std::string> TakeWarnings() { return std::move(warnings_); }
+  std::vector<LibraryCall> TakeLibraryCalls() {
+    return std::move(library_calls_);
+  }
 
  private:
   // One call in progress. Values of enclosing regions stay visible.
@@ -81,6 +84,7 @@ class Interpreter {
   absl::Status KnownInteger(const Value& value, absl::string_view what,
                             int64_t* number) const;
   absl::Status Tick();
+  void NoteLibraryCall(const Instance& callee, absl::string_view scope);
   void StateRead(Frame& frame, const ir::Operation& op);
   void StateWrite(Frame& frame, const ir::Operation& op);
   Value MemberOf(const Value& block, int64_t member);
@@ -130,6 +134,8 @@ class Interpreter {
   Count* count_ = nullptr;  // Null: recording.
   int32_t depth_ = 0;
   int64_t operations_ = 0;
+  std::vector<LibraryCall> library_calls_;
+  absl::flat_hash_map<lang::FunctionId, size_t> library_call_of_;
   std::vector<std::string> warnings_;
   absl::flat_hash_set<std::string> warned_;
 };

@@ -121,6 +121,7 @@ absl::StatusOr<Trace> TraceEntry(const ir::Program& program,
   for (std::string& warning : interpreter.TakeWarnings()) {
     trace.warnings.push_back(std::move(warning));
   }
+  trace.library_calls = interpreter.TakeLibraryCalls();
   LINNET_ASSIGN_OR_RETURN(trace.graph, builder.Build());
   return trace;
 }

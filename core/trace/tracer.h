@@ -61,11 +61,23 @@ struct TracedConstraint {
   std::string text;  // As written.
 };
 
+// The calls of one library op.
+struct LibraryCall {
+  lang::FunctionId op;
+  std::string name;  // `std.nn.linear::linear`
+  int64_t count = 0;
+  // What it runs with; null: its body is followed.
+  const library::NativeImplementation* native = nullptr;
+  std::string first_scope;  // Path of the block that calls it first.
+};
+
 struct Trace {
   std::shared_ptr<const graph::Graph> graph;
   std::vector<TracedConstraint> constraints;
   std::vector<std::pair<std::string, std::string>> ties;  // Path, owner.
   std::vector<std::string> warnings;
+  // In the order of their first call; calls inside native ones are not made.
+  std::vector<LibraryCall> library_calls;
 };
 
 // The states that some method writes with the result of a `std.nn.cache`
