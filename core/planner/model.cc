@@ -67,24 +67,10 @@ absl::StatusOr<Bundle> OpenBuiltin(absl::string_view name) {
 }
 
 absl::StatusOr<Bundle> OpenBundle(const ModelRef& ref, const Limits& limits) {
-  if (static_cast<int64_t>(ref.files.size()) > limits.max_files) {
-    return LimitPassed(
-        absl::StrCat("the model has ", ref.files.size(), " files; at most ",
-                     limits.max_files, " are taken"),
-        "max_files", limits.max_files);
-  }
-  LINNET_RETURN_IF_ERROR(CheckPaths(ref.files));
+  LINNET_RETURN_IF_ERROR(CheckBundle(ref.files, limits));
   Bundle bundle;
-  int64_t total = 0;
   for (const SourceFile& file : ref.files) {
-    total += static_cast<int64_t>(file.content.size());
     bundle.files.Add(file.path, file.content);
-  }
-  if (total > limits.max_source_bytes) {
-    return LimitPassed(
-        absl::StrCat("the model's files have ", total, " bytes; at most ",
-                     limits.max_source_bytes, " are taken"),
-        "max_source_bytes", limits.max_source_bytes);
   }
   if (!bundle.files.Find(ref.root_file)) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -178,6 +164,27 @@ absl::Status CheckPaths(const std::vector<SourceFile>& files) {
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckBundle(const std::vector<SourceFile>& files,
+                         const Limits& limits) {
+  if (static_cast<int64_t>(files.size()) > limits.max_files) {
+    return LimitPassed(
+        absl::StrCat("the model has ", files.size(), " files; at most ",
+                     limits.max_files, " are taken"),
+        "max_files", limits.max_files);
+  }
+  int64_t total = 0;
+  for (const SourceFile& file : files) {
+    total += static_cast<int64_t>(file.content.size());
+  }
+  if (total > limits.max_source_bytes) {
+    return LimitPassed(
+        absl::StrCat("the model's files have ", total, " bytes; at most ",
+                     limits.max_source_bytes, " are taken"),
+        "max_source_bytes", limits.max_source_bytes);
+  }
+  return CheckPaths(files);
 }
 
 absl::StatusOr<Model> LoadModel(const ModelRef& ref, const Limits& limits) {

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "core/ir/ir.h"
@@ -24,6 +25,11 @@ struct Model {
 
 // Loads and compiles; fails as Prepare() does.
 absl::StatusOr<Model> LoadModel(const ModelRef& ref, const Limits& limits);
+
+// What every bundle must satisfy: CheckPaths(), and the limits on its files
+// (ResourceExhausted with kLimitPayload).
+absl::Status CheckBundle(const std::vector<SourceFile>& files,
+                         const Limits& limits);
 
 // InvalidArgument, naming the path, when a file of a bundle has a path that is
 // empty, absolute, leaves the bundle, is not plain text or comes twice (also
