@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "core/base/dtype.h"
 #include "core/base/status_macros.h"
-#include "core/ir/text.h"
+#include "core/ir/arity.h"
 #include "core/lang/type_text.h"
 
 namespace linnet::ir {
@@ -19,105 +19,12 @@ using lang::Type;
 using lang::TypeId;
 using lang::TypeKind;
 
-constexpr int kAny = -1;
-
-// How many operands, results and regions an operation has.
-struct Arity {
-  int operands;
-  int results;
-  int regions;
-};
-
-constexpr Arity ArityOf(OpKind kind) {
-  switch (kind) {
-    case OpKind::kConstInt:
-    case OpKind::kConstFloat:
-    case OpKind::kConstBool:
-    case OpKind::kConstDim:
-    case OpKind::kEnumConst:
-    case OpKind::kIota:
-    case OpKind::kOptionNone:
-      return {0, 1, 0};
-    case OpKind::kAdd:
-    case OpKind::kSub:
-    case OpKind::kMul:
-    case OpKind::kDiv:
-    case OpKind::kRem:
-    case OpKind::kMin:
-    case OpKind::kMax:
-    case OpKind::kCompare:
-    case OpKind::kAnd:
-    case OpKind::kOr:
-    case OpKind::kBitAnd:
-    case OpKind::kBitOr:
-    case OpKind::kBitXor:
-    case OpKind::kShl:
-    case OpKind::kShr:
-    case OpKind::kArrayGet:
-      return {2, 1, 0};
-    case OpKind::kNot:
-    case OpKind::kNeg:
-    case OpKind::kAbs:
-    case OpKind::kExp:
-    case OpKind::kLog:
-    case OpKind::kSqrt:
-    case OpKind::kRsqrt:
-    case OpKind::kSin:
-    case OpKind::kCos:
-    case OpKind::kTanh:
-    case OpKind::kCast:
-    case OpKind::kReshape:
-    case OpKind::kBroadcast:
-    case OpKind::kPermute:
-    case OpKind::kSlice:
-    case OpKind::kCumsum:
-    case OpKind::kFill:
-    case OpKind::kTupleGet:
-    case OpKind::kStructGet:
-    case OpKind::kOptionSome:
-    case OpKind::kBlockParam:
-    case OpKind::kBlockSub:
-    case OpKind::kStateRead:
-      return {1, 1, 0};
-    case OpKind::kSelect:
-      return {3, 1, 0};
-    case OpKind::kStateWrite:
-      return {2, 0, 0};
-    case OpKind::kConcat:
-    case OpKind::kElement:
-    case OpKind::kTupleMake:
-    case OpKind::kStructMake:
-      return {kAny, 1, 0};
-    case OpKind::kComprehension:
-    case OpKind::kReduce:
-      return {0, 1, 1};
-    case OpKind::kOptionMatch:
-    case OpKind::kIf:
-      return {1, 1, 2};
-    case OpKind::kEnumMatch:
-      return {1, 1, kAny};
-    case OpKind::kCall:
-    case OpKind::kSemanticCall:
-      return {kAny, kAny, 0};
-    case OpKind::kStaticFor:
-    case OpKind::kStaticRange:
-    case OpKind::kFor:
-      return {kAny, kAny, 1};
-    case OpKind::kWhile:
-      return {kAny, kAny, 2};
-    case OpKind::kYield:
-    case OpKind::kReturn:
-      return {kAny, 0, 0};
-  }
-  return {kAny, kAny, kAny};
-}
-
 bool IsElementwise(OpKind kind) {
   return kind >= OpKind::kAdd && kind <= OpKind::kTanh;
 }
 
 bool Differs(int expected, int64_t actual) {
-  return expected != kAny && expected != actual;
+  return expected != kAnyNumber && expected != actual;
 }
 
 class Verifier {

@@ -60,6 +60,7 @@ class ShapeFacts {
   // One round of rewriting, from the atoms up.
   expr::Expr RewriteOnce(expr::Expr dim) const;
   expr::Expr RewriteAtom(const expr::Atom& atom) const;
+  expr::Expr RewriteComposite(const expr::Atom& atom) const;
   expr::Expr RewriteProduct(const expr::Term& term) const;
   expr::Expr Quotient(expr::Expr a, expr::Expr b) const;
   expr::Expr Remainder(expr::Expr a, expr::Expr b) const;
@@ -72,6 +73,7 @@ class ShapeFacts {
   Interval IntervalOf(expr::Expr dim, bool use_facts) const;
   Interval IntervalOfTerm(const expr::Term& term, bool use_facts) const;
   Interval IntervalOfAtom(const expr::Atom& atom, bool use_facts) const;
+  Interval IntervalOfComposite(const expr::Atom& atom, bool use_facts) const;
 
   expr::Pool* pool_;
   absl::flat_hash_map<expr::SymbolId, Interval> bounds_;  // Else [0, ).
@@ -80,7 +82,20 @@ class ShapeFacts {
   std::vector<std::pair<expr::Expr, expr::Expr>> divisible_;  // (A, B): B | A.
   std::vector<expr::Expr> zero_;
   std::vector<expr::Expr> non_negative_;
-  mutable absl::flat_hash_map<expr::Expr, expr::Expr> simplified_;
+  // What follows from the facts so far, so that a part shared by many others is
+  // looked at once: without it the cost is exponential in the depth.
+  struct Memo {
+    absl::flat_hash_map<expr::Expr, expr::Expr> simplified;
+    absl::flat_hash_map<const expr::Atom*, expr::Expr> rewritten;
+    absl::flat_hash_map<const expr::Atom*, Interval> intervals[2];  // use_facts
+
+    void Clear() {
+      simplified.clear();
+      rewritten.clear();
+      for (auto& interval : intervals) interval.clear();
+    }
+  };
+  mutable Memo memo_;
 };
 
 }  // namespace linnet::lang

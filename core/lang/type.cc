@@ -125,11 +125,23 @@ TypeId TypeTable::Tuple(std::vector<TypeId> elements) {
   return Intern(std::move(type));
 }
 
-// Recursion: types nest no deeper than their source text does.
 TypeId TypeTable::Substitute(TypeId id, const Substitution& substitution,
                              expr::Pool& pool) {
   if (closed(id) || substitution.empty()) return id;
+  absl::flat_hash_map<TypeId, TypeId> done;
+  return SubstituteIn(id, substitution, pool, done);
+}
+
+// Recursion: types nest no deeper than their source text does.
+TypeId TypeTable::SubstituteIn(TypeId id, const Substitution& substitution,
+                               expr::Pool& pool,
+                               absl::flat_hash_map<TypeId, TypeId>& done) {
+  if (closed(id)) return id;
   const Type& from = get(id);
+  if (!from.elements.empty()) {
+    const auto found = done.find(id);
+    if (found != done.end()) return found->second;
+  }
   Type type;
   type.kind = from.kind;
   type.decl = from.decl;
@@ -143,13 +155,15 @@ TypeId TypeTable::Substitute(TypeId id, const Substitution& substitution,
   }
   type.elements.reserve(from.elements.size());
   for (TypeId element : from.elements) {
-    type.elements.push_back(Substitute(element, substitution, pool));
+    type.elements.push_back(SubstituteIn(element, substitution, pool, done));
   }
   type.args.reserve(from.args.size());
   for (const GenericArg& arg : from.args) {
     type.args.push_back(SubstituteArg(arg, substitution, pool));
   }
-  return Intern(std::move(type));
+  const TypeId result = Intern(std::move(type));
+  if (!from.elements.empty()) done[id] = result;
+  return result;
 }
 
 expr::Expr SubstituteDim(expr::Expr dim, const Substitution& substitution,

@@ -198,6 +198,11 @@ class TypeTable {
     return entries_[static_cast<size_t>(id.index)];
   }
   bool IsClosed(const Type& type) const;
+  // `done`: types with elements that were substituted already; a type may hold
+  // another many times over.
+  TypeId SubstituteIn(TypeId type, const Substitution& substitution,
+                      expr::Pool& pool,
+                      absl::flat_hash_map<TypeId, TypeId>& done);
 
   std::deque<Entry> entries_;
   absl::flat_hash_set<TypeId, Hash, Eq> ids_;

@@ -325,6 +325,19 @@ TEST(ShapeFactsTest, OverflowProvesNothing) {
   EXPECT_TRUE(scene.Proves("A * 4611686018427387904 >= 0"));
 }
 
+TEST(ShapeFactsTest, SharedPartsAreLookedAtOnce) {
+  // min(x, A * x) within itself: two to the power of the depth, written out.
+  Scene scene("A > 0; Q == A * B");
+  Expr dim = scene.Read("Q");
+  for (int i = 0; i < 40; ++i) {
+    dim = scene.pool_.Min(scene.pool_.FloorDiv(dim, scene.Read("C")),
+                          scene.pool_.Mul(dim, scene.Read("D")));
+  }
+  EXPECT_FALSE(scene.facts_.Prove(Relation::kEq, dim, scene.Read("B")));
+  EXPECT_FALSE(scene.facts_.Prove(Relation::kGt, dim, scene.Read("B")));
+  EXPECT_EQ(scene.facts_.High(dim), std::nullopt);
+}
+
 // Whatever is proved holds for every assignment that satisfies the facts.
 TEST(ShapeFactsProperty, ProofsHoldByEvaluation) {
   const std::vector<const char*> facts = {
@@ -362,7 +375,7 @@ TEST(ShapeFactsProperty, ProofsHoldByEvaluation) {
   constexpr uint32_t kSeed = 20240611;
   SCOPED_TRACE(kSeed);
   Random random(kSeed);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 25; ++round) {
     std::string chosen;
     for (const char* fact : facts) {
       if (random.Below(3) == 0) absl::StrAppend(&chosen, fact, ";");
@@ -407,7 +420,7 @@ TEST(ShapeFactsProperty, ProofsHoldByEvaluation) {
       }
       return std::nullopt;
     };
-    for (int sample = 0; sample < 400; ++sample) {
+    for (int sample = 0; sample < 300; ++sample) {
       absl::flat_hash_map<expr::SymbolId, int64_t> values;
       for (const char* name : {"A", "B", "D", "G", "H", "K", "N", "Q"}) {
         values[scene.pool_.Symbol(name).symbol()] = random.Below(9);
@@ -423,7 +436,7 @@ TEST(ShapeFactsProperty, ProofsHoldByEvaluation) {
       }
     }
   }
-  EXPECT_GT(proofs, 1000);
+  EXPECT_GT(proofs, 500);
 }
 
 }  // namespace

@@ -101,6 +101,18 @@ TEST_F(TypeTest, AnEmptyPackLeavesTheOtherUnits) {
   EXPECT_EQ(SubstituteDim(count_, substitution, pool_), pool_.One());
 }
 
+TEST_F(TypeTest, SharedPartsAreSubstitutedOnce) {
+  Substitution substitution;
+  substitution.dims[h_.symbol()] = pool_.Constant(8);
+  TypeId from = types_.Tensor({Dim(h_)}, kBf16);
+  TypeId to = types_.Tensor({Dim(pool_.Constant(8))}, kBf16);
+  for (int i = 0; i < 60; ++i) {
+    from = types_.Tuple({from, from});
+    to = types_.Tuple({to, to});
+  }
+  EXPECT_EQ(types_.Substitute(from, substitution, pool_), to);
+}
+
 TEST_F(TypeTest, SubstitutesArgumentsOfBlocks) {
   Type block;
   block.kind = TypeKind::kBlock;
