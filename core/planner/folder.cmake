@@ -1,3 +1,3 @@
 linnet_folder(planner core/planner
-  NEEDS base expr lang ir library zoo graph trace runtime
+  NEEDS base expr lang ir library zoo graph trace runtime training
   LINKS absl::strings absl::cord)

@@ -59,6 +59,20 @@ struct Limits {
   int32_t max_call_depth = 256;                  // Nested calls of one trace.
 };
 
+// A training step of the entry instead of one run of it. The entry returns the
+// loss: one float, or one per row.
+struct TrainingConfig {
+  std::string optimizer = "adamw";  // `sgd`, `sgd-momentum`, `adam`, `adamw`.
+  std::string master_dtype;         // Default: no master weights.
+  std::string gradient_dtype;       // Default: that of what is updated.
+  // Patterns over parameter paths, `*` for any text; default: every parameter.
+  std::vector<std::string> trainable;
+  // Policies to compare, each `none`, `block`, or patterns over block paths
+  // with commas between; default: `none`.
+  std::vector<std::string> checkpoints;
+  int64_t shards = 1;  // Processes that split every parameter; at least 1.
+};
+
 // analysis.md section 1. Empty strings and unset optionals mean "not given".
 struct Config {
   ModelRef model;
@@ -79,6 +93,7 @@ struct Config {
   bool compiled = false;
   // The job's CUBLAS_WORKSPACE_CONFIG, when set.
   std::optional<std::string> cublas_workspace_config;
+  std::optional<TrainingConfig> training;
 };
 
 struct Component {
@@ -89,6 +104,18 @@ struct Component {
   std::string formula;  // Over the roles; empty when long.
   std::string note;
   std::string device;  // Empty on one device.
+};
+
+// What a report of a training step says beside the memory. Such a report has no
+// buffer plan, and its peak is that of the expected memory.
+struct TrainingReport {
+  std::string checkpoint;  // The policy.
+  // What is computed again, as a part of the step's FLOPs without it; empty
+  // without checkpointing.
+  std::optional<double> recompute;
+  int64_t peak_position = 0;  // Of the moments below.
+  int64_t num_positions =
+      0;  // Forward and backward steps, and the optimizer's.
 };
 
 struct Report {
@@ -112,6 +139,7 @@ struct Report {
   std::vector<std::string> unknown;
   std::vector<std::string> warnings;
   std::vector<std::string> assumptions;
+  std::optional<TrainingReport> training;
 };
 
 // The numbers alone, for callers that ask many times.
@@ -141,10 +169,16 @@ class Prepared {
   // REQUIRES: CacheKey(config) is that of the configuration prepared.
   virtual absl::StatusOr<Report> Analyze(const Config& config) const = 0;
 
+  // A report per checkpoint policy of a training step, in the order given; else
+  // the one of Analyze(), which is the first.
+  virtual absl::StatusOr<std::vector<Report>> AnalyzeAll(
+      const Config& config) const;
+
   // The numbers of Analyze() without text and buffer plan.
   virtual absl::StatusOr<Summary> Summarize(const Config& config) const = 0;
 
-  // Where the peak of a summary lies: "step 1603: linear in `lm_head`".
+  // Where the peak of a summary lies: "step 1603: linear in `lm_head`". Of a
+  // training step, "the backward pass (position 1668 of 3339): …".
   virtual std::string StepText(int64_t step) const = 0;
 
   // What it occupies, for a cache bounded in bytes.
@@ -196,6 +230,7 @@ struct GenericDescription {
 struct ModelDescription {
   ModelSummary model;
   std::string root_block;
+  std::string main_entry;  // What runs when none is named; may be empty.
   std::vector<GenericDescription> generics;
   std::vector<EntryDescription> entries;
   int64_t parameter_count = 0;  // Tied ones once, absent optional ones not.

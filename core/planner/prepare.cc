@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -13,6 +14,7 @@
 #include "core/planner/model.h"
 #include "core/planner/planner.h"
 #include "core/planner/prepared.h"
+#include "core/planner/training_config.h"
 #include "core/trace/tracer.h"
 
 namespace linnet::planner {
@@ -143,16 +145,22 @@ std::string CacheKey(const Config& config) {
   for (const std::string& path : config.optionals) hasher.Add(path);
   hasher.Add(config.no_bindings).Add(config.kv_dtype);
   hasher.Add(config.kv_block_size.value_or(0));
+  AddTraining(config, &hasher);
   return hasher.Finish().Hex();
 }
 
 absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
     const Config& config, const Limits& limits, const StopFunction& stop) {
   LINNET_ASSIGN_OR_RETURN(const Settings settings, ReadSettings(config));
+  std::optional<TrainingSettings> training;
+  if (config.training) {
+    LINNET_ASSIGN_OR_RETURN(training, ReadTraining(*config.training));
+  }
   LINNET_ASSIGN_OR_RETURN(const Model model, LoadModel(config.model, limits));
   if (stop && stop()) return absl::CancelledError("the request was stopped");
   const lang::Program& program = *model.program->source;
   LINNET_ASSIGN_OR_RETURN(const Target target, FindTarget(model, config));
+  if (training) LINNET_RETURN_IF_ERROR(CheckLoss(program, target));
 
   auto pool = std::make_shared<expr::Pool>();
   Binder binder(model, config, pool.get());
@@ -177,6 +185,10 @@ absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
       trace::TraceEntry(*model.program, request, pool);
   if (!trace.ok()) return WithLimit(trace.status(), limits);
   parts.trace = *std::move(trace);
+  if (training) {
+    LINNET_RETURN_IF_ERROR(CheckTraining(*parts.trace.graph, *training));
+  }
+  parts.training = std::move(training);
   parts.model_name = model.name;
   parts.entry_name =
       std::string(program.name(program.functions[target.entry].name));

@@ -62,6 +62,7 @@ absl::StatusOr<std::shared_ptr<const Prepared>> PreparedEntry::Make(
 }
 
 absl::Status PreparedEntry::Derive() {
+  if (parts_.training) return DeriveTraining();
   timeline_ = graph::ComputeLiveness(graph());
   LINNET_ASSIGN_OR_RETURN(
       peak_, graph::MemoryFunction::Build(graph().shared_pool(),
@@ -123,6 +124,10 @@ absl::Status PreparedEntry::DeriveHeld(expr::Pool& pool) {
       sum = pool.Add(sum, object.bytes);
     }
   }
+  if (training_ != nullptr) {  // A process's part, when they are split.
+    held_[static_cast<size_t>(Held::kWeights)] =
+        training_->totals().bytes.weight;
+  }
   std::vector<expr::Expr> outputs(held_.begin(), held_.end());
   outputs.push_back(declared_cache);
   LINNET_ASSIGN_OR_RETURN(held_values_,
@@ -172,16 +177,22 @@ absl::Status PreparedEntry::ReadSizes(const Config& config,
   return absl::OkStatus();
 }
 
-absl::Status PreparedEntry::Compute(const Sizes& sizes,
-                                    Numbers* numbers) const {
+absl::Status PreparedEntry::ComputeHeld(const Sizes& sizes,
+                                        HeldBytes* bytes) const {
   std::array<int64_t, kNumHeld + 1> held{};
   if (const expr::Error error =
           held_values_.Run(sizes.span(), absl::MakeSpan(held));
       error != expr::Error::kNone) {
     return Overflow(error, "the memory of weights and caches");
   }
-  std::copy_n(held.begin(), kNumHeld, numbers->held.bytes.begin());
-  numbers->held.declared_cache_bytes = held[kNumHeld];
+  std::copy_n(held.begin(), kNumHeld, bytes->bytes.begin());
+  bytes->declared_cache_bytes = held[kNumHeld];
+  return absl::OkStatus();
+}
+
+absl::Status PreparedEntry::Compute(const Sizes& sizes,
+                                    Numbers* numbers) const {
+  LINNET_RETURN_IF_ERROR(ComputeHeld(sizes, &numbers->held));
   numbers->peak = peak_->Evaluate(sizes.span());
   numbers->with_workspace = with_workspace_->Evaluate(sizes.span());
   for (const graph::Peak& peak : {numbers->peak, numbers->with_workspace}) {
@@ -274,6 +285,7 @@ runtime::ProcessMemory PreparedEntry::Process(const Config& config) const {
 }
 
 absl::StatusOr<Summary> PreparedEntry::Summarize(const Config& config) const {
+  if (training_ != nullptr) return SummarizeTraining(config);
   Sizes sizes;
   LINNET_RETURN_IF_ERROR(ReadSizes(config, &sizes));
   Numbers numbers;
@@ -287,6 +299,7 @@ absl::StatusOr<Summary> PreparedEntry::Summarize(const Config& config) const {
 }
 
 std::string PreparedEntry::StepText(int64_t step) const {
+  if (training_ != nullptr) return training_->PlaceText(0, step);
   if (step < 0 || step >= graph().num_steps()) return "";
   const graph::Step& at = graph().step(graph::StepId{static_cast<int>(step)});
   std::string text = absl::StrCat("step ", step, ": ", graph().text(at.label));
@@ -297,8 +310,11 @@ std::string PreparedEntry::StepText(int64_t step) const {
 
 int64_t PreparedEntry::ByteSize() const {
   size_t bytes = sizeof(*this) + graph().ByteSize() + pool_->ByteSize() +
-                 peak_->ByteSize() + with_workspace_->ByteSize() +
                  held_values_.ByteSize() + constraint_values_.ByteSize();
+  for (const auto* function : {&peak_, &with_workspace_}) {
+    if (*function) bytes += (*function)->ByteSize();
+  }
+  if (training_ != nullptr) bytes += training_->ByteSize();
   bytes += timeline_.intervals.capacity() * sizeof(graph::Interval);
   bytes += workspace_steps_.capacity() * sizeof(workspace_steps_[0]);
   for (const trace::TracedConstraint& clause : parts_.trace.constraints) {

@@ -21,6 +21,8 @@
 #include "core/graph/timeline.h"
 #include "core/planner/bind.h"
 #include "core/planner/planner.h"
+#include "core/planner/training_config.h"
+#include "core/planner/training_plans.h"
 #include "core/runtime/backend.h"
 #include "core/runtime/kv_cache.h"
 #include "core/trace/tracer.h"
@@ -49,12 +51,15 @@ class PreparedEntry final : public Prepared {
     const runtime::Backend* backend = nullptr;
     runtime::KvLayout kv_layout;
     bool no_bindings = false;
+    std::optional<TrainingSettings> training;
   };
   // Derives the memory functions. Fails when a size of the program is no
   // 64-bit number whatever the roles.
   static absl::StatusOr<std::shared_ptr<const Prepared>> Make(Parts parts);
 
   absl::StatusOr<Report> Analyze(const Config& config) const override;
+  absl::StatusOr<std::vector<Report>> AnalyzeAll(
+      const Config& config) const override;
   absl::StatusOr<Summary> Summarize(const Config& config) const override;
   std::string StepText(int64_t step) const override;
   int64_t ByteSize() const override;
@@ -63,6 +68,13 @@ class PreparedEntry final : public Prepared {
   const graph::Graph& graph() const { return *parts_.trace.graph; }
   const graph::Timeline& timeline() const { return timeline_; }
   const graph::MemoryFunction& peak() const { return *peak_; }
+  const std::string& model_name() const { return parts_.model_name; }
+  const std::string& entry_name() const { return parts_.entry_name; }
+  const std::vector<trace::LibraryCall>& library_calls() const {
+    return parts_.trace.library_calls;
+  }
+  // Null without training; then the three above are not to be used.
+  const TrainingPlans* training() const { return training_.get(); }
 
  private:
   // Sizes of the roles, and what follows from them.
@@ -90,6 +102,7 @@ class PreparedEntry final : public Prepared {
   void CountUnknown(const graph::Step& step);
   absl::Status DeriveHeld(expr::Pool& pool);
   absl::Status DeriveConstraints();
+  absl::Status DeriveTraining();
 
   absl::Status ReadSizes(const Config& config, Sizes* sizes) const;
   absl::Status Compute(const Sizes& sizes, Numbers* numbers) const;
@@ -102,7 +115,23 @@ class PreparedEntry final : public Prepared {
   Confidence WorkspaceConfidence(int64_t step) const;
   runtime::ProcessMemory Process(const Config& config) const;
 
+  // Of a training step (training_report.cc).
+  absl::Status ComputeHeld(const Sizes& sizes, HeldBytes* held) const;
+  absl::Status CombineTraining(const HeldBytes& held,
+                               const TrainingNumbers& numbers,
+                               const runtime::ProcessMemory& process,
+                               Summary* summary) const;
+  absl::StatusOr<Report> AnalyzeTraining(const Config& config,
+                                         size_t policy) const;
+  absl::StatusOr<Summary> SummarizeTraining(const Config& config) const;
+  void AddTrainingParts(const HeldBytes& held, const TrainingNumbers& numbers,
+                        Report* report) const;
+  void AddTrainingPlace(size_t policy, const TrainingNumbers& numbers,
+                        Report* report) const;
+
   // The parts of a report (report.cc).
+  Report MakeReport(const Config& config, const Sizes& sizes) const;
+  void AddHeldPart(Held held, int64_t bytes, Report* report) const;
   void AddHeld(const Numbers& numbers, Report* report) const;
   void AddTransient(const Numbers& numbers, Report* report) const;
   void AddProcess(const runtime::ProcessMemory& process, Report* report) const;
@@ -122,6 +151,7 @@ class PreparedEntry final : public Prepared {
   expr::Evaluator held_values_;        // held_, then the caches as declared.
   expr::Evaluator constraint_values_;  // left and right of each clause.
   std::vector<UnknownKernel> unknown_;
+  std::unique_ptr<const TrainingPlans> training_;
 };
 
 }  // namespace linnet::planner

@@ -35,32 +35,37 @@ Component Part(absl::string_view name, graph::Category category, int64_t bytes,
 
 }  // namespace
 
-void PreparedEntry::AddHeld(const Numbers& numbers, Report* report) const {
+void PreparedEntry::AddHeldPart(Held held, int64_t bytes,
+                                Report* report) const {
   struct Row {
-    Held held;
     absl::string_view name;
     graph::Category category;
   };
-  constexpr Row kRows[] = {
-      {Held::kWeights, "Weights", graph::Category::kParameters},
-      {Held::kBuffers, "Persistent buffers", graph::Category::kBuffers},
-      {Held::kState, "State", graph::Category::kState},
-      {Held::kCache, "KV cache", graph::Category::kKvCache}};
-  for (const Row& row : kRows) {
-    const size_t i = static_cast<size_t>(row.held);
-    if (held_objects_[i] == 0) continue;
-    const bool cache = row.held == Held::kCache;
-    Component part =
-        Part(row.name, row.category, numbers.held.bytes[i],
-             cache ? parts_.kv_layout.confidence() : Confidence::kExact);
-    part.formula = ShortText(held_[i]);
-    part.note = Tensors(held_objects_[i]);
-    if (cache) absl::StrAppend(&part.note, ", ", parts_.kv_layout.Text());
-    if (row.held == Held::kWeights && !parts_.trace.ties.empty()) {
-      absl::StrAppend(&part.note, ", ", parts_.trace.ties.size(),
-                      " more tied to them");
-    }
-    report->components.push_back(std::move(part));
+  constexpr Row kRows[kNumHeld] = {
+      {"Weights", graph::Category::kParameters},
+      {"Persistent buffers", graph::Category::kBuffers},
+      {"State", graph::Category::kState},
+      {"KV cache", graph::Category::kKvCache}};
+  const size_t i = static_cast<size_t>(held);
+  if (held_objects_[i] == 0) return;
+  const bool cache = held == Held::kCache;
+  Component part =
+      Part(kRows[i].name, kRows[i].category, bytes,
+           cache ? parts_.kv_layout.confidence() : Confidence::kExact);
+  part.formula = ShortText(held_[i]);
+  part.note = Tensors(held_objects_[i]);
+  if (cache) absl::StrAppend(&part.note, ", ", parts_.kv_layout.Text());
+  if (held == Held::kWeights && !parts_.trace.ties.empty()) {
+    absl::StrAppend(&part.note, ", ", parts_.trace.ties.size(),
+                    " more tied to them");
+  }
+  report->components.push_back(std::move(part));
+}
+
+void PreparedEntry::AddHeld(const Numbers& numbers, Report* report) const {
+  for (Held held :
+       {Held::kWeights, Held::kBuffers, Held::kState, Held::kCache}) {
+    AddHeldPart(held, numbers.held.bytes[static_cast<size_t>(held)], report);
   }
 }
 
@@ -153,7 +158,40 @@ void PreparedEntry::AddTexts(const Config& config,
   }
 }
 
+Report PreparedEntry::MakeReport(const Config& config,
+                                 const Sizes& sizes) const {
+  Report report;
+  report.model_name = parts_.model_name;
+  report.config = config;
+  report.config.model.files.clear();
+  report.config.entry = parts_.entry_name;
+  report.config.root = parts_.root_name;
+  if (config.dtype.empty()) report.config.dtype = parts_.main_dtype;
+  for (size_t i = 0; i < parts_.roles.size(); ++i) {
+    report.symbols.emplace_back(RoleName(parts_.roles[i]), sizes.values[i]);
+  }
+  return report;
+}
+
+absl::StatusOr<std::vector<Report>> PreparedEntry::AnalyzeAll(
+    const Config& config) const {
+  if (training_ == nullptr) return Prepared::AnalyzeAll(config);
+  std::vector<Report> reports;
+  for (size_t i = 0; i < training_->num_policies(); ++i) {
+    LINNET_ASSIGN_OR_RETURN(Report report, AnalyzeTraining(config, i));
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+absl::StatusOr<std::vector<Report>> Prepared::AnalyzeAll(
+    const Config& config) const {
+  LINNET_ASSIGN_OR_RETURN(Report report, Analyze(config));
+  return std::vector<Report>{std::move(report)};
+}
+
 absl::StatusOr<Report> PreparedEntry::Analyze(const Config& config) const {
+  if (training_ != nullptr) return AnalyzeTraining(config, 0);
   Sizes sizes;
   LINNET_RETURN_IF_ERROR(ReadSizes(config, &sizes));
   Numbers numbers;
@@ -167,16 +205,7 @@ absl::StatusOr<Report> PreparedEntry::Analyze(const Config& config) const {
       const graph::BufferPlan plan,
       graph::PlanBuffers(timeline_, graph().roles(), sizes.span(),
                          parts_.backend->alignment()));
-  Report report;
-  report.model_name = parts_.model_name;
-  report.config = config;
-  report.config.model.files.clear();
-  report.config.entry = parts_.entry_name;
-  report.config.root = parts_.root_name;
-  if (config.dtype.empty()) report.config.dtype = parts_.main_dtype;
-  for (size_t i = 0; i < parts_.roles.size(); ++i) {
-    report.symbols.emplace_back(RoleName(parts_.roles[i]), sizes.values[i]);
-  }
+  Report report = MakeReport(config, sizes);
   AddHeld(numbers, &report);
   AddTransient(numbers, &report);
   AddProcess(process, &report);

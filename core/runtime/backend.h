@@ -35,11 +35,11 @@ enum class Pass : uint8_t { kForward, kBackward };
 struct ProcessSettings {
   std::optional<int64_t> context_bytes;  // Of the CUDA context, when known.
   bool compiled = false;                 // By a graph compiler.
-  bool training = false;                 // A training step.
-  // Groups of processes that it joins: 0 when it runs alone.
-  int64_t process_groups = 0;
   // CUBLAS_WORKSPACE_CONFIG of the job, when set.
   std::optional<std::string> cublas_workspace_config;
+  bool training = false;  // A training step.
+  // Groups of processes that it joins: 0 when it runs alone.
+  int64_t process_groups = 0;
 };
 
 // One part of it.

@@ -73,6 +73,9 @@ class StepModel {
             const runtime::Backend& backend, Options options, expr::Pool& pool);
 
   const graph::Graph& graph() const { return *graph_; }
+  const std::shared_ptr<const graph::Graph>& shared_graph() const {
+    return graph_;
+  }
   const Options& options() const { return options_; }
   const GradientFlow& flow() const { return flow_; }
   const Totals& totals() const { return totals_; }
