@@ -19,6 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "core/base/status_macros.h"
 #include "linnet/v1/model.pb.h"
+#include "linnet/v1/models.pb.h"
 #include "toml++/toml.h"
 
 namespace linnet::client {
@@ -144,19 +145,53 @@ class Collector {
                                        error.description().size())));
   }
 
-  // All files, with paths relative to the folder that holds all packages.
-  v1::ModelRef Finish(const fs::path& root_file) const {
-    fs::path top = root_file.parent_path();
-    for (const auto& [path, content] : files_) {
-      while (!IsInside(top, path)) top = top.parent_path();
+  // The manifest above `file` that its package lies at, with the package.
+  absl::Status AddPackageOf(const fs::path& file) {
+    std::error_code error;
+    for (fs::path folder = file.parent_path();; folder = folder.parent_path()) {
+      if (fs::is_regular_file(folder / kManifest, error)) {
+        return AddPackage(folder, 0);
+      }
+      if (folder == folder.parent_path()) return absl::OkStatus();
     }
-    v1::ModelRef model;
-    v1::SourceBundle& bundle = *model.mutable_bundle();
+  }
+
+  // The sources taken so far that lie below `folder`.
+  std::vector<fs::path> SourcesBelow(const fs::path& folder) const {
+    std::vector<fs::path> sources;
     for (const auto& [path, content] : files_) {
-      v1::SourceFile& file = *bundle.add_files();
+      if (IsInside(folder, path) &&
+          absl::EndsWith(path.filename().string(), kSourceSuffix)) {
+        sources.push_back(path);
+      }
+    }
+    return sources;
+  }
+
+  // All files, with paths relative to `top`, the folder that holds them all.
+  template <typename Files>
+  void Take(const fs::path& top, Files& to) const {
+    for (const auto& [path, content] : files_) {
+      v1::SourceFile& file = *to.Add();
       file.set_path(path.lexically_relative(top).generic_string());
       file.set_content(content);
     }
+  }
+  // The innermost folder that holds all files.
+  fs::path Top() const {
+    if (files_.empty()) return fs::path("/");
+    fs::path top = files_.begin()->first.parent_path();
+    for (const auto& [path, content] : files_) {
+      while (!IsInside(top, path)) top = top.parent_path();
+    }
+    return top;
+  }
+
+  v1::ModelRef Finish(const fs::path& root_file) const {
+    const fs::path top = Top();
+    v1::ModelRef model;
+    v1::SourceBundle& bundle = *model.mutable_bundle();
+    Take(top, *bundle.mutable_files());
     bundle.set_root_file(root_file.lexically_relative(top).generic_string());
     return model;
   }
@@ -201,19 +236,60 @@ absl::StatusOr<v1::ModelRef> ReadCard(const fs::path& folder,
 absl::StatusOr<v1::ModelRef> ReadSource(const fs::path& file,
                                         const BundleLimits& limits) {
   Collector collector(limits);
-  std::error_code error;
-  for (fs::path folder = file.parent_path();; folder = folder.parent_path()) {
-    if (fs::is_regular_file(folder / kManifest, error)) {
-      LINNET_RETURN_IF_ERROR(collector.AddPackage(folder, 0));
-      break;
-    }
-    if (folder == folder.parent_path()) break;
-  }
+  LINNET_RETURN_IF_ERROR(collector.AddPackageOf(file));
   LINNET_RETURN_IF_ERROR(collector.AddFile(file, file.parent_path()));
   return collector.Finish(file);
 }
 
+// Adds what `path` names, a source or a folder of them, to what is checked.
+absl::Status AddRoots(const fs::path& path, Collector& collector,
+                      std::vector<fs::path>& roots) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    LINNET_RETURN_IF_ERROR(collector.AddPackageOf(path));
+    LINNET_RETURN_IF_ERROR(collector.AddFile(path, path.parent_path()));
+    roots.push_back(path);
+    return absl::OkStatus();
+  }
+  LINNET_RETURN_IF_ERROR(collector.AddSources(path, path));
+  const std::vector<fs::path> sources = collector.SourcesBelow(path);
+  if (sources.empty()) {
+    return absl::NotFoundError(absl::StrCat(
+        path.string(), ": a folder without a `", kSourceSuffix, "` file"));
+  }
+  for (const fs::path& source : sources) {
+    LINNET_RETURN_IF_ERROR(collector.AddPackageOf(source));
+    roots.push_back(source);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+absl::StatusOr<v1::ModelsCheckRequest> ReadSources(
+    const std::vector<std::string>& paths, const BundleLimits& limits) {
+  Collector collector(limits);
+  std::vector<fs::path> roots;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const fs::path real = fs::canonical(path, error);
+    if (error) {
+      return absl::NotFoundError(absl::StrCat(path, ": ", error.message()));
+    }
+    LINNET_RETURN_IF_ERROR(AddRoots(real, collector, roots));
+  }
+  const fs::path top = collector.Top();
+  v1::ModelsCheckRequest request;
+  collector.Take(top, *request.mutable_files());
+  for (const fs::path& root : roots) {
+    const std::string name = root.lexically_relative(top).generic_string();
+    const auto& taken = request.roots();
+    if (std::find(taken.begin(), taken.end(), name) == taken.end()) {
+      request.add_roots(name);
+    }
+  }
+  return request;
+}
 
 absl::StatusOr<v1::ModelRef> ReadModel(const std::string& text,
                                        const BundleLimits& limits) {

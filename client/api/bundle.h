@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "linnet/v1/model.pb.h"
+#include "linnet/v1/models.pb.h"
 
 namespace linnet::client {
 
@@ -33,6 +35,12 @@ struct BundleLimits {
 // is no TOML; ResourceExhausted, naming the limit, past a limit.
 absl::StatusOr<v1::ModelRef> ReadModel(const std::string& text,
                                        const BundleLimits& limits = {});
+
+// Reads sources to be checked: files, and every `.linnet` file below folders,
+// each with the packages that its imports can reach. The errors of ReadModel();
+// NotFound for a folder without a source.
+absl::StatusOr<v1::ModelsCheckRequest> ReadSources(
+    const std::vector<std::string>& paths, const BundleLimits& limits = {});
 
 }  // namespace linnet::client
 

@@ -124,6 +124,24 @@ class GrpcClient final : public Client {
     return response;
   }
 
+  absl::StatusOr<v1::ModelsCheckResponse> CheckSources(
+      const v1::ModelsCheckRequest& request) override {
+    v1::ModelsCheckResponse response;
+    LINNET_RETURN_IF_ERROR(Call([&](grpc::ClientContext& context) {
+      return models_->Check(&context, request, &response);
+    }));
+    return response;
+  }
+
+  absl::StatusOr<v1::ModelsExplainResponse> ExplainModel(
+      const v1::ModelsExplainRequest& request) override {
+    v1::ModelsExplainResponse response;
+    LINNET_RETURN_IF_ERROR(Call([&](grpc::ClientContext& context) {
+      return models_->Explain(&context, request, &response);
+    }));
+    return response;
+  }
+
  private:
   void SetChannel(const std::shared_ptr<grpc::Channel>& channel) {
     planner_ = v1::Planner::NewStub(channel);

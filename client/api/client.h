@@ -49,6 +49,10 @@ class Client {
   virtual absl::StatusOr<v1::ModelsListResponse> ListModels() = 0;
   virtual absl::StatusOr<v1::ModelsDescribeResponse> DescribeModel(
       const v1::ModelsDescribeRequest& request) = 0;
+  virtual absl::StatusOr<v1::ModelsCheckResponse> CheckSources(
+      const v1::ModelsCheckRequest& request) = 0;
+  virtual absl::StatusOr<v1::ModelsExplainResponse> ExplainModel(
+      const v1::ModelsExplainRequest& request) = 0;
 };
 
 }  // namespace linnet::client

@@ -105,6 +105,7 @@ Outcome Failure(const absl::Status& status) {
                         : kExitUsage;
       break;
     case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kOutOfRange:
       exit_status = kExitUsage;
       break;
     case absl::StatusCode::kResourceExhausted:
@@ -129,9 +130,9 @@ Outcome RunCommandLine(int argc, const char* const* argv) {
   app.name("linnet");
   app.allow_extras();
   app.set_version_flag("--version", "linnet " LINNET_VERSION);
-  const std::vector<Command> commands = {AddMemory(app), AddModels(app),
-                                         AddVersion(app), AddHelp(app),
-                                         AddCompletion(app)};
+  const std::vector<Command> commands = {
+      AddMemory(app),  AddModels(app), AddCheck(app),     AddExplain(app),
+      AddVersion(app), AddHelp(app),   AddCompletion(app)};
   for (const Command& command : commands) command.app->allow_extras();
   app.require_subcommand(0, 1);
   try {

@@ -50,6 +50,8 @@ struct Command {
 // Each adds its command to `app`. The flags live as long as the result.
 Command AddMemory(CLI::App& app);
 Command AddModels(CLI::App& app);
+Command AddCheck(CLI::App& app);
+Command AddExplain(CLI::App& app);
 Command AddVersion(CLI::App& app);
 Command AddHelp(CLI::App& app);
 Command AddCompletion(CLI::App& app);

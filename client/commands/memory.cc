@@ -63,19 +63,6 @@ void SetBackend(v1::Configuration& config, const std::string& text) {
   }
 }
 
-void SetNumerics(v1::Configuration& config, const std::string& text) {
-  if (text == "exact") {
-    config.set_numerics(v1::NUMERICS_EXACT);
-  } else if (text == "equivalent") {
-    config.set_numerics(v1::NUMERICS_EQUIVALENT);
-  } else if (text == "fast") {
-    config.set_numerics(v1::NUMERICS_FAST);
-  } else {
-    throw CLI::ValidationError(
-        "--numerics", "must be exact, equivalent or fast, not " + text);
-  }
-}
-
 void SetContextBytes(v1::Configuration& config, const std::string& text) {
   const absl::StatusOr<int64_t> bytes = ParseBytes(text);
   if (!bytes.ok()) {
@@ -89,15 +76,10 @@ void AddFlags(CLI::App& command, Flags& flags) {
   v1::Configuration& config = flags.model.config;
   command.add_option("MODEL", flags.model.model,
                      "a built-in model, a .linnet file, or a model folder");
-  AddText(
-      command, "--entry", "the entry to run",
-      [](v1::Configuration& c, const std::string& text) { c.set_entry(text); },
-      config);
+  AddEntryFlags(command, flags.model);
   AddModelFlags(command, flags.model);
   AddText(command, "--backend", "cuda (default) or generic", SetBackend,
           config);
-  AddText(command, "--numerics", "exact, equivalent or fast (default)",
-          SetNumerics, config);
   AddSize(command, "--batch", "binds the generics B and Batch",
           &v1::Configuration::set_batch, config);
   AddSize(command, "--seq-len,--context", "binds S, P, Seq and SeqLen",

@@ -10,6 +10,33 @@
 #include "linnet/v1/model.pb.h"
 
 namespace linnet::client {
+namespace {
+
+void SetNumerics(v1::Configuration& config, const std::string& text) {
+  if (text == "exact") {
+    config.set_numerics(v1::NUMERICS_EXACT);
+  } else if (text == "equivalent") {
+    config.set_numerics(v1::NUMERICS_EQUIVALENT);
+  } else if (text == "fast") {
+    config.set_numerics(v1::NUMERICS_FAST);
+  } else {
+    throw CLI::ValidationError(
+        "--numerics", "must be exact, equivalent or fast, not " + text);
+  }
+}
+
+}  // namespace
+
+void AddEntryFlags(CLI::App& command, ModelFlags& flags) {
+  v1::Configuration& config = flags.config;
+  command.add_option_function<std::string>(
+      "--entry", [&config](const std::string& text) { config.set_entry(text); },
+      "the entry to run");
+  command.add_option_function<std::string>(
+      "--numerics",
+      [&config](const std::string& text) { SetNumerics(config, text); },
+      "exact, equivalent or fast (default)");
+}
 
 void AddModelFlags(CLI::App& command, ModelFlags& flags) {
   v1::Configuration& config = flags.config;

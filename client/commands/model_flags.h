@@ -21,6 +21,9 @@ struct ModelFlags {
 // --root --dtype --bind --optional --no-bindings.
 void AddModelFlags(CLI::App& command, ModelFlags& flags);
 
+// --entry --numerics.
+void AddEntryFlags(CLI::App& command, ModelFlags& flags);
+
 // Reads the model and the bindings into `config`. The errors of ReadModel();
 // InvalidArgument for a binding that is not G=VALUE or comes twice.
 absl::Status FinishModel(ModelFlags& flags);

@@ -59,8 +59,8 @@ class TraceCache {
     int64_t id_ = 0;
   };
 
-  // `pool` and `metrics` must outlive this, and the pool must be idle when this
-  // is destroyed.
+  // `pool` and `metrics` must outlive this, and `pool` must have finished
+  // (WorkerPool::Finish()) when this is destroyed.
   TraceCache(int64_t max_bytes, WorkerPool& pool, Metrics& metrics);
   TraceCache(const TraceCache&) = delete;
   TraceCache& operator=(const TraceCache&) = delete;

@@ -20,12 +20,16 @@ WorkerPool::WorkerPool(int threads, int64_t max_queued, Metrics& metrics)
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
 }
 
-WorkerPool::~WorkerPool() {
+WorkerPool::~WorkerPool() { Finish(); }
+
+void WorkerPool::Finish() {
   {
     absl::MutexLock lock(&mutex_);
     stopping_ = true;
   }
-  for (std::thread& thread : threads_) thread.join();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
 }
 
 bool WorkerPool::Submit(std::function<void()> task) {

@@ -22,14 +22,17 @@ class WorkerPool {
   // `threads` at least 1; at most `max_queued` tasks wait for one. `metrics`
   // must outlive this.
   WorkerPool(int threads, int64_t max_queued, Metrics& metrics);
-  // Runs what is queued, then returns. Nothing may be submitted meanwhile.
-  ~WorkerPool();
+  ~WorkerPool();  // Calls Finish().
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   // Runs `task` on one of the threads, in the order of the calls. Returns false
   // and drops `task` when every thread is busy and the queue is full.
   [[nodiscard]] bool Submit(std::function<void()> task);
+
+  // Runs what is queued and waits for it. Nothing may be submitted from then
+  // on. For owners of what tasks use, before they destroy it; not from a task.
+  void Finish();
 
   // When a refused caller may try again: about the time the queue takes, from
   // how long tasks took lately. Between 50 ms and 10 s.

@@ -153,6 +153,7 @@ int Serve(const Settings& settings, std::optional<Detached>& detached) {
   const char* reason = WaitForEnd(settings, activity);
   Log(LogLevel::kInfo, "stopping", {{"reason", reason}});
   Drain(settings, activity, **listener);
+  pool.Finish();  // Calls that were cancelled may have left work behind.
   Log(LogLevel::kInfo, "stopped");
   return kExitOk;
 }

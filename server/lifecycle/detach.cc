@@ -65,9 +65,9 @@ int Detached::WaitForChild() {
 }
 
 absl::Status Detached::Ready(const std::string& log_path) {
-  const int log =
-      open(log_path.c_str(),
-           O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const int log = open(
+      log_path.c_str(),
+      O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (log < 0)
     return SystemError(absl::StrCat("cannot open ", log_path).c_str());
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -65,9 +65,13 @@ const char* MethodName(Method method) {
     case Method::kModelsList:
       return "Models.List";
     case Method::kModelsDescribe:
+      return "Models.Describe";
+    case Method::kModelsCheck:
+      return "Models.Check";
+    case Method::kModelsExplain:
       break;
   }
-  return "Models.Describe";
+  return "Models.Explain";
 }
 
 // The metrics live in the registry's families; these pointers stay valid as

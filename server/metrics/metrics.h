@@ -19,8 +19,14 @@ class Registry;
 namespace linnet::server {
 
 // The calls of the API, for labels.
-enum class Method { kAnalyze, kModelsList, kModelsDescribe };
-inline constexpr int kNumMethods = 3;
+enum class Method {
+  kAnalyze,
+  kModelsList,
+  kModelsDescribe,
+  kModelsCheck,
+  kModelsExplain
+};
+inline constexpr int kNumMethods = 5;
 const char* MethodName(Method method);
 
 // Safe from any thread.

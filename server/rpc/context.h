@@ -13,6 +13,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "core/planner/check_sources.h"
+#include "core/planner/explain.h"
 #include "core/planner/planner.h"
 #include "server/cache/trace_cache.h"
 #include "server/cache/worker_pool.h"
@@ -32,6 +34,14 @@ struct Engine {
       const planner::Config&, const planner::Limits&,
       const planner::StopFunction&)>
       describe = planner::Describe;
+  std::function<absl::StatusOr<planner::CheckedSources>(
+      const std::vector<planner::SourceFile>&, const std::vector<std::string>&,
+      const planner::Limits&, const planner::StopFunction&)>
+      check = planner::CheckSources;
+  std::function<absl::StatusOr<planner::Explanation>(
+      const planner::Config&, const planner::Limits&,
+      const planner::StopFunction&)>
+      explain = planner::Explain;
   std::function<std::vector<planner::ModelSummary>()> list =
       planner::ListModels;
 };

@@ -18,6 +18,7 @@
 #include "core/base/confidence.h"
 #include "core/base/status_macros.h"
 #include "core/planner/planner.h"
+#include "server/rpc/diagnostics.h"
 #include "server/rpc/status.h"
 
 namespace linnet::server {
@@ -300,6 +301,7 @@ v1::ModelsDescribeResponse ToResponse(const planner::ModelDescription& from) {
   v1::ModelsDescribeResponse to;
   FillModelSummary(from.model, *to.mutable_model());
   to.set_root_block(from.root_block);
+  to.set_main_entry(from.main_entry);
   for (const planner::GenericDescription& generic : from.generics) {
     v1::Generic& out = *to.add_generics();
     out.set_name(generic.name);
@@ -327,6 +329,35 @@ v1::ModelsDescribeResponse ToResponse(const planner::ModelDescription& from) {
   for (const auto& item : from.states) FillTensor(item, *to.add_states());
   if (from.cache_bytes_per_token) {
     to.set_cache_bytes_per_token(*from.cache_bytes_per_token);
+  }
+  return to;
+}
+
+v1::ModelsCheckResponse ToResponse(const planner::CheckedSources& from) {
+  v1::ModelsCheckResponse to;
+  for (v1::Diagnostic& diagnostic : ParseDiagnostics(from.json)) {
+    *to.add_diagnostics() = std::move(diagnostic);
+  }
+  to.set_num_errors(from.errors);
+  to.set_num_warnings(from.warnings);
+  to.set_text(from.text);
+  return to;
+}
+
+v1::ModelsExplainResponse ToResponse(const planner::Explanation& from) {
+  v1::ModelsExplainResponse to;
+  to.set_model(from.model);
+  to.set_entry(from.entry);
+  to.set_numerics(from.numerics);
+  for (const planner::ExplainedCall& call : from.calls) {
+    v1::LibraryCall& out = *to.add_calls();
+    out.set_op(call.op);
+    out.set_count(call.count);
+    if (!call.implementation.empty()) {
+      out.set_implementation(call.implementation);
+    }
+    out.set_reason(call.reason);
+    out.set_first_scope(call.first_scope);
   }
   return to;
 }

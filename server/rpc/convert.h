@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "core/planner/check_sources.h"
+#include "core/planner/explain.h"
 #include "core/planner/planner.h"
 #include "linnet/v1/model.pb.h"
 #include "linnet/v1/models.pb.h"
@@ -30,6 +32,8 @@ void FillSummary(const planner::Prepared& prepared,
 v1::ModelsListResponse ToResponse(
     const std::vector<planner::ModelSummary>& from);
 v1::ModelsDescribeResponse ToResponse(const planner::ModelDescription& from);
+v1::ModelsCheckResponse ToResponse(const planner::CheckedSources& from);
+v1::ModelsExplainResponse ToResponse(const planner::Explanation& from);
 
 }  // namespace linnet::server
 

@@ -1,11 +1,16 @@
 #include "server/rpc/models_service.h"
 
 #include <atomic>
-#include <memory>
+#include <functional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "core/base/status_macros.h"
+#include "core/planner/check_sources.h"
+#include "core/planner/explain.h"
 #include "core/planner/planner.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/server_callback.h"
@@ -18,25 +23,17 @@
 namespace linnet::server {
 namespace {
 
-class DescribeCall final : public grpc::ServerUnaryReactor {
+// One call whose work runs on the pool; stopped when the client goes away.
+class PoolCall final : public grpc::ServerUnaryReactor {
  public:
-  DescribeCall(Context& context, const v1::ModelsDescribeRequest& request,
-               v1::ModelsDescribeResponse& response)
-      : scope_(context, Method::kModelsDescribe) {
-    absl::StatusOr<planner::Config> config =
-        ToConfig(request.config(), context.limits);
-    if (!config.ok()) {
-      End(config.status());
-      return;
-    }
+  using Work = std::function<absl::Status(const planner::StopFunction& stop)>;
+
+  PoolCall(Context& context, Method method, Work work)
+      : scope_(context, method) {
     // The call lives until Finish(), which only the task calls.
-    const bool accepted = context.pool.Submit(
-        [this, &context, &response, config = *std::move(config)] {
-          const auto description = context.engine.describe(
-              config, context.limits, [this] { return stopped_.load(); });
-          if (description.ok()) response = ToResponse(*description);
-          End(description.status());
-        });
+    const bool accepted = context.pool.Submit([this, work = std::move(work)] {
+      End(work([this] { return stopped_.load(); }));
+    });
     if (!accepted) End(BusyError(context.pool));
   }
 
@@ -66,11 +63,60 @@ grpc::ServerUnaryReactor* ModelsService::List(
   return reactor;
 }
 
+// Requests and responses outlive the work: gRPC keeps them until Finish().
+
 grpc::ServerUnaryReactor* ModelsService::Describe(
     grpc::CallbackServerContext* /*call*/,
     const v1::ModelsDescribeRequest* request,
     v1::ModelsDescribeResponse* response) {
-  return new DescribeCall(context_, *request, *response);
+  return new PoolCall(
+      context_, Method::kModelsDescribe,
+      [this, request, response](const planner::StopFunction& stop) {
+        LINNET_ASSIGN_OR_RETURN(const planner::Config config,
+                                ToConfig(request->config(), context_.limits));
+        LINNET_ASSIGN_OR_RETURN(
+            const planner::ModelDescription description,
+            context_.engine.describe(config, context_.limits, stop));
+        *response = ToResponse(description);
+        return absl::OkStatus();
+      });
+}
+
+grpc::ServerUnaryReactor* ModelsService::Check(
+    grpc::CallbackServerContext* /*call*/,
+    const v1::ModelsCheckRequest* request, v1::ModelsCheckResponse* response) {
+  return new PoolCall(
+      context_, Method::kModelsCheck,
+      [this, request, response](const planner::StopFunction& stop) {
+        std::vector<planner::SourceFile> files;
+        for (const v1::SourceFile& file : request->files()) {
+          files.push_back({file.path(), file.content()});
+        }
+        const std::vector<std::string> roots(request->roots().begin(),
+                                             request->roots().end());
+        LINNET_ASSIGN_OR_RETURN(
+            const planner::CheckedSources checked,
+            context_.engine.check(files, roots, context_.limits, stop));
+        *response = ToResponse(checked);
+        return absl::OkStatus();
+      });
+}
+
+grpc::ServerUnaryReactor* ModelsService::Explain(
+    grpc::CallbackServerContext* /*call*/,
+    const v1::ModelsExplainRequest* request,
+    v1::ModelsExplainResponse* response) {
+  return new PoolCall(
+      context_, Method::kModelsExplain,
+      [this, request, response](const planner::StopFunction& stop) {
+        LINNET_ASSIGN_OR_RETURN(const planner::Config config,
+                                ToConfig(request->config(), context_.limits));
+        LINNET_ASSIGN_OR_RETURN(
+            const planner::Explanation explanation,
+            context_.engine.explain(config, context_.limits, stop));
+        *response = ToResponse(explanation);
+        return absl::OkStatus();
+      });
 }
 
 }  // namespace linnet::server

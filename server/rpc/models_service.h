@@ -25,6 +25,15 @@ class ModelsService final : public v1::Models::CallbackService {
       const v1::ModelsDescribeRequest* request,
       v1::ModelsDescribeResponse* response) override;
 
+  // The same for the sources of a check and the program of an explanation.
+  grpc::ServerUnaryReactor* Check(grpc::CallbackServerContext* call,
+                                  const v1::ModelsCheckRequest* request,
+                                  v1::ModelsCheckResponse* response) override;
+  grpc::ServerUnaryReactor* Explain(
+      grpc::CallbackServerContext* call,
+      const v1::ModelsExplainRequest* request,
+      v1::ModelsExplainResponse* response) override;
+
  private:
   Context& context_;
 };

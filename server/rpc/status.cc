@@ -14,15 +14,12 @@
 #include "absl/strings/string_view.h"
 #include "core/planner/planner.h"
 #include "grpcpp/support/status.h"
-#include "linnet/v1/diagnostic.pb.h"
 #include "linnet/v1/error.pb.h"
-#include "nlohmann/json.hpp"
 #include "server/cache/trace_cache.h"
+#include "server/rpc/diagnostics.h"
 
 namespace linnet::server {
 namespace {
-
-using nlohmann::json;
 
 constexpr absl::string_view kFieldPayload = "linnet/field";
 
@@ -58,64 +55,16 @@ std::string CutReports(absl::string_view text, size_t max) {
                                         : std::string(text.substr(0, end + 1));
 }
 
-void FillPosition(const json& from, v1::Position& to) {
-  to.set_line(from.value("line", int32_t{0}));
-  to.set_column(from.value("column", int32_t{0}));
-  to.set_offset_bytes(from.value("offset", int64_t{0}));
-}
-
-void FillLocation(const json& from, v1::Location& to) {
-  to.set_file(from.value("file", ""));
-  if (from.contains("start")) FillPosition(from["start"], *to.mutable_start());
-  if (from.contains("end")) FillPosition(from["end"], *to.mutable_end());
-}
-
-bool HasLocation(const json& from) {
-  return from.contains("location") && from["location"].is_object();
-}
-
-v1::Diagnostic ToDiagnostic(const json& from) {
-  v1::Diagnostic to;
-  to.set_code(from.value("code", ""));
-  to.set_severity(from.value("severity", "") == "warning" ? v1::SEVERITY_WARNING
-                                                          : v1::SEVERITY_ERROR);
-  to.set_message(from.value("message", ""));
-  if (from.contains("label") && from["label"].is_string()) {
-    to.set_label(from["label"].get<std::string>());
-  }
-  if (HasLocation(from)) FillLocation(from["location"], *to.mutable_location());
-  for (const json& related : from.value("related", json::array())) {
-    v1::RelatedPlace& place = *to.add_related();
-    place.set_message(related.value("message", ""));
-    if (HasLocation(related)) {
-      FillLocation(related["location"], *place.mutable_location());
-    }
-  }
-  for (const json& note : from.value("notes", json::array())) {
-    to.add_notes(note.get<std::string>());
-  }
-  for (const json& help : from.value("help", json::array())) {
-    to.add_help(help.get<std::string>());
-  }
-  return to;
-}
-
 void FillDiagnostics(const std::string& text, v1::ErrorDetail& detail) {
   size_t used = 0;
-  try {
-    const json document = json::parse(text);
-    for (const json& item : document.value("diagnostics", json::array())) {
-      v1::Diagnostic diagnostic = ToDiagnostic(item);
-      used += diagnostic.ByteSizeLong();
-      if (used > kMaxDiagnosticsBytes) {
-        detail.set_omitted_diagnostics(detail.omitted_diagnostics() + 1);
-      } else {
-        *detail.add_diagnostics() = std::move(diagnostic);
-      }
+  // `rendered` still tells what is wrong when this gives nothing.
+  for (v1::Diagnostic& diagnostic : ParseDiagnostics(text)) {
+    used += diagnostic.ByteSizeLong();
+    if (used > kMaxDiagnosticsBytes) {
+      detail.set_omitted_diagnostics(detail.omitted_diagnostics() + 1);
+    } else {
+      *detail.add_diagnostics() = std::move(diagnostic);
     }
-  } catch (const json::exception&) {
-    // Not the document that the payload promises; `rendered` still tells it.
-    detail.clear_diagnostics();
   }
 }
 

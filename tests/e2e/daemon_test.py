@@ -108,7 +108,7 @@ class SharedTest(harness.DaemonTest):
 class EndTest(harness.DaemonTest):
     def test_a_request_in_flight_is_finished(self):
         daemon = self.start(debug=True)
-        path = self.write("deep.linnet", harness.small_model(layers=4000))
+        path = self.write("deep.linnet", harness.small_model(layers=50000))
         client = self.spawn("memory", path, "--batch", 1, daemon=daemon)
         daemon.wait_for_log("event=trace_started")
         self.assertEqual(daemon.stop(), 0, daemon.log())

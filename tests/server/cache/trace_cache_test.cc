@@ -26,6 +26,8 @@ Trace MakeTrace(int64_t bytes) {
 
 class TraceCacheTest : public ::testing::Test {
  protected:
+  ~TraceCacheTest() override { pool_.Finish(); }
+
   // Gets `key`, built as a trace of `bytes`, and waits for it.
   absl::StatusOr<Trace> GetNow(const std::string& key, int64_t bytes = 1000) {
     absl::StatusOr<Trace> result = absl::UnknownError("not called");
@@ -183,7 +185,8 @@ TEST_F(TraceCacheTest, IsBusyWhenTheQueueIsFull) {
   first.go.Notify();
   second.go.Notify();
   queued.go.Notify();
-  queued.started.WaitForNotification();
+  pool_.Finish();
+  EXPECT_TRUE(queued.started.HasBeenNotified());
 }
 
 }  // namespace

@@ -98,8 +98,10 @@ TEST(ConfigTest, RefusesAnOpenAddressUnlessToldTo) {
 }
 
 TEST(ConfigTest, NeedsSomethingToListenOn) {
-  EXPECT_FALSE(CheckSettings(Settings{}).ok());
-  EXPECT_TRUE(CheckSettings(Settings{.socket = "/run/a"}).ok());
+  Settings settings;
+  EXPECT_FALSE(CheckSettings(settings).ok());
+  settings.socket = "/run/a";
+  EXPECT_TRUE(CheckSettings(settings).ok());
 }
 
 TEST(ConfigTest, KnowsLoopbackAddresses) {

@@ -79,8 +79,8 @@ TEST(ConvertTest, EverythingGivenComesBackInAResponse) {
 
 TEST(ConvertTest, AnUnknownAmountStaysUnset) {
   planner::Report report;
-  report.components.push_back({.name = "x", .bytes = std::nullopt});
-  report.components.push_back({.name = "y", .bytes = 0});
+  report.components.resize(2);
+  report.components[1].bytes = 0;
   const v1::AnalyzeResponse response = ToResponse(report);
   EXPECT_FALSE(response.components(0).has_bytes());
   EXPECT_TRUE(response.components(1).has_bytes());

@@ -19,6 +19,7 @@
 #include "grpcpp/server.h"
 #include "grpcpp/server_builder.h"
 #include "gtest/gtest.h"
+#include "linnet/v1/error.pb.h"
 #include "linnet/v1/models.grpc.pb.h"
 #include "linnet/v1/planner.grpc.pb.h"
 #include "server/cache/trace_cache.h"
@@ -57,6 +58,7 @@ class ServiceTest : public ::testing::Test {
   ~ServiceTest() override {
     server_->Shutdown();
     server_->Wait();
+    pool_.Finish();
   }
 
   // "held" waits until it is let go or stopped; other names are answered.
@@ -164,34 +166,26 @@ TEST_F(ServiceTest, ACancelledCallStopsTheTrace) {
 }
 
 TEST_F(ServiceTest, AFullQueueIsSaidWithADelay) {
-  // One held on the thread, one waiting for it, and no room for a third.
-  const auto analyze = [this](const std::string& name, grpc::Status* status) {
+  grpc::Status held;
+  std::thread first([&] {
     grpc::ClientContext call;
     v1::AnalyzeResponse response;
-    *status = planner_->Analyze(&call, Request(name), &response);
-  };
-  grpc::Status first, second, third;
-  std::thread one(analyze, "held", &first);
-  started_.WaitForNotification();
-  std::thread two(analyze, "queued", &second);
-  while (activity_.in_flight() < 2) std::this_thread::yield();
-  // The second call is counted just before it joins the queue, so the third
-  // may still find room; then a fourth cannot.
-  grpc::Status fourth;
-  std::thread three(analyze, "third", &third);
-  while (activity_.in_flight() == 2 && third.ok()) std::this_thread::yield();
-  analyze("fourth", &fourth);
-  EXPECT_EQ(fourth.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+    held = planner_->Analyze(&call, Request("held"), &response);
+  });
+  started_.WaitForNotification();    // The only thread is taken,
+  ASSERT_TRUE(pool_.Submit([] {}));  // and the only place in the queue.
+  grpc::ClientContext call;
+  v1::AnalyzeResponse response;
+  const grpc::Status status = planner_->Analyze(&call, Request("m"), &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   v1::StatusTrailer trailer;
-  ASSERT_TRUE(trailer.ParseFromString(fourth.error_details()));
+  ASSERT_TRUE(trailer.ParseFromString(status.error_details()));
   v1::ErrorDetail detail;
   ASSERT_TRUE(trailer.details(0).UnpackTo(&detail));
   EXPECT_TRUE(detail.has_retry_delay());
   go_.Notify();
-  one.join();
-  two.join();
-  three.join();
-  EXPECT_TRUE(first.ok());
+  first.join();
+  EXPECT_TRUE(held.ok());
 }
 
 TEST_F(ServiceTest, ModelsAreListedAndDescribed) {
