@@ -8,21 +8,20 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#define LINNET_RETURN_IF_ERROR(expression)                \
-  do {                                                    \
-    if (absl::Status linnet_status = (expression);        \
-        !linnet_status.ok()) {                            \
-      return linnet_status;                               \
-    }                                                     \
+#define LINNET_RETURN_IF_ERROR(expression)                                \
+  do {                                                                    \
+    if (absl::Status linnet_status = (expression); !linnet_status.ok()) { \
+      return linnet_status;                                               \
+    }                                                                     \
   } while (false)
 
 #define LINNET_CONCAT_INNER_(a, b) a##b
 #define LINNET_CONCAT_(a, b) LINNET_CONCAT_INNER_(a, b)
 
 // LINNET_ASSIGN_OR_RETURN(auto value, MakeValue());
-#define LINNET_ASSIGN_OR_RETURN(target, expression)                       \
-  LINNET_ASSIGN_OR_RETURN_(LINNET_CONCAT_(linnet_statusor_, __LINE__), \
-                           target, expression)
+#define LINNET_ASSIGN_OR_RETURN(target, expression)                            \
+  LINNET_ASSIGN_OR_RETURN_(LINNET_CONCAT_(linnet_statusor_, __LINE__), target, \
+                           expression)
 #define LINNET_ASSIGN_OR_RETURN_(temp, target, expression) \
   auto temp = (expression);                                \
   if (!temp.ok()) return std::move(temp).status();         \
