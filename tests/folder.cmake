@@ -29,6 +29,17 @@ if(TARGET linnetd)
   endforeach()
 endif()
 
+# Text in, text out; see the top of each test for how to rewrite the answers.
+file(GLOB golden_tests CONFIGURE_DEPENDS tests/golden/*_test.cc)
+foreach(test IN LISTS golden_tests)
+  cmake_path(GET test STEM stem)
+  add_executable(golden_${stem} ${test})
+  target_link_libraries(golden_${stem} PRIVATE linnet_planner linnet_library
+    linnet_warnings linnet_test_support GTest::gtest)
+  gtest_discover_tests(golden_${stem} NO_PRETTY_VALUES
+    DISCOVERY_TIMEOUT 60 PROPERTIES LABELS golden TIMEOUT 600)
+endforeach()
+
 file(GLOB benches CONFIGURE_DEPENDS tests/bench/*_bench.cc)
 foreach(bench IN LISTS benches)
   cmake_path(GET bench STEM stem)
@@ -53,3 +64,10 @@ endif()
 add_executable(check_tool tests/tools/check_tool.cc)
 target_link_libraries(check_tool PRIVATE linnet_lang linnet_library
   linnet_warnings)
+
+# docs/models.md is what this program writes.
+add_executable(models_table tests/tools/models_table.cc)
+target_link_libraries(models_table PRIVATE linnet_planner linnet_warnings)
+add_test(NAME lint.models_table COMMAND bash -c
+  "set -o pipefail; $<TARGET_FILE:models_table> | diff - ${PROJECT_SOURCE_DIR}/docs/models.md")
+set_tests_properties(lint.models_table PROPERTIES LABELS lint)

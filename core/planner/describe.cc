@@ -325,6 +325,14 @@ absl::StatusOr<ModelDescription> Describe(const Config& config,
         DescribeEntry(program, id, entry_binder, values, description.states));
     description.model.entries.push_back(description.entries.back().name);
   }
+  const std::vector<std::string>& names = description.model.entries;
+  if (!model.card.entry.empty()) {
+    description.main_entry = model.card.entry;
+  } else if (names.size() == 1) {
+    description.main_entry = names[0];
+  } else if (std::find(names.begin(), names.end(), "forward") != names.end()) {
+    description.main_entry = "forward";
+  }
   return description;
 }
 

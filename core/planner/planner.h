@@ -114,8 +114,7 @@ struct TrainingReport {
   // without checkpointing.
   std::optional<double> recompute;
   int64_t peak_position = 0;  // Of the moments below.
-  int64_t num_positions =
-      0;  // Forward and backward steps, and the optimizer's.
+  int64_t num_positions = 0;  // All steps, computed again and backward ones.
 };
 
 struct Report {
@@ -156,6 +155,27 @@ struct Summary {
   bool constraints_hold = true;  // The model's `where` clauses.
 };
 
+// What is in memory at every step of an entry, or at every position of a
+// training step, beside what stays throughout.
+struct MemoryTimeline {
+  struct Category {
+    std::string name;            // `activations`
+    std::vector<int64_t> bytes;  // By position.
+  };
+  struct Tensor {
+    std::string name;  // As declared; empty for one without a name.
+    std::string category;
+    int64_t bytes = 0;
+    int64_t step = -1;         // That makes it; -1 for inputs and gradients.
+    std::string label, scope;  // Of that step.
+  };
+  int64_t num_positions = 0;
+  std::vector<Category> categories;  // Those with bytes at some position.
+  int64_t peak_position = 0;         // Of the categories' sum; the first one.
+  std::string peak_at;               // As in a report.
+  std::vector<Tensor> live_at_peak;  // The largest first.
+};
+
 // Polled now and then during long work; true stops it with CANCELLED.
 using StopFunction = std::function<bool()>;
 
@@ -173,6 +193,13 @@ class Prepared {
   // the one of Analyze(), which is the first.
   virtual absl::StatusOr<std::vector<Report>> AnalyzeAll(
       const Config& config) const;
+
+  // What is in memory when, at the sizes of `config`, under checkpoint policy
+  // `policy` of a training step (0 for the first). Fails as Analyze() does, and
+  // with INVALID_ARGUMENT for a policy that there is none of. Cost:
+  // milliseconds for thousands of steps.
+  virtual absl::StatusOr<MemoryTimeline> Timeline(const Config& config,
+                                                  size_t policy) const;
 
   // The numbers of Analyze() without text and buffer plan.
   virtual absl::StatusOr<Summary> Summarize(const Config& config) const = 0;

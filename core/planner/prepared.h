@@ -60,6 +60,8 @@ class PreparedEntry final : public Prepared {
   absl::StatusOr<Report> Analyze(const Config& config) const override;
   absl::StatusOr<std::vector<Report>> AnalyzeAll(
       const Config& config) const override;
+  absl::StatusOr<MemoryTimeline> Timeline(const Config& config,
+                                          size_t policy) const override;
   absl::StatusOr<Summary> Summarize(const Config& config) const override;
   std::string StepText(int64_t step) const override;
   int64_t ByteSize() const override;
@@ -144,6 +146,7 @@ class PreparedEntry final : public Prepared {
   graph::Timeline timeline_;                // Of transient objects.
   std::optional<graph::MemoryFunction> peak_;
   std::optional<graph::MemoryFunction> with_workspace_;
+  std::vector<graph::Interval> workspaces_;  // By step; each for one moment.
   // By step, for those that have a workspace: how it is known.
   std::vector<std::pair<int64_t, Confidence>> workspace_steps_;
   std::array<expr::Expr, kNumHeld> held_;
