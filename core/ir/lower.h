@@ -18,7 +18,7 @@ struct LowerOptions {
   // Constants are lowered again at each use, so that a short text can stand for
   // a long program. Operations of the whole program, before the passes; past it
   // the lowering is ResourceExhausted.
-  int64_t max_ops = 2'000'000;
+  int64_t max_ops = 1'000'000;
   // Expressions within expressions, through constants and defaults; the same.
   int32_t max_depth = 1024;
 };
