@@ -156,8 +156,7 @@ bool Parser::ParseField(FieldNode* field) {
 
 bool Parser::SkipSeparator(bool* reported, absl::string_view what) {
   if (!At(TokenKind::kComma) && !At(TokenKind::kSemicolon)) return false;
-  if (!*reported && last_error_ != at_) {
-    if (trying_ == 0) last_error_ = at_;
+  if (!*reported) {
     Report(Code::kE1101, HereSpan(),
            absl::StrCat(what, " are separated by nothing"),
            absl::StrCat("leave out the ", TokenText(Here().kind)));

@@ -93,7 +93,7 @@ std::string Parser::FoundText() const {
 // --------------------------------------------------------------------
 
 bool Parser::IsSilent() const {
-  return trying_ > 0 || too_deep_ || last_error_ == at_ ||
+  return trying_ > 0 || too_deep_ || places_.contains(Here().begin) ||
          At(TokenKind::kError) || (At(TokenKind::kEnd) && Here().value != 0);
 }
 
@@ -104,10 +104,7 @@ void Parser::Fail(absl::string_view what) {
 
 void Parser::FailWith(std::string message, std::string help) {
   if (IsSilent()) return;
-  last_error_ = at_;
-  Diagnostic& diagnostic =
-      diagnostics_.Report(Code::kE1101, HereSpan(), std::move(message));
-  if (!help.empty()) diagnostic.Help(std::move(help));
+  Report(Code::kE1101, HereSpan(), std::move(message), std::move(help));
 }
 
 void Parser::Report(Code code, Span span, std::string message,
@@ -118,6 +115,13 @@ void Parser::Report(Code code, Span span, std::string message,
   if (trying_ > 0) {
     held_back_.push_back(std::move(diagnostic));
   } else {
+    Emit(std::move(diagnostic));
+  }
+}
+
+void Parser::Emit(Diagnostic diagnostic) {
+  const bool first = places_.insert(diagnostic.primary.begin).second;
+  if (first || diagnostic.code == Code::kE1004) {
     diagnostics_.Add(std::move(diagnostic));
   }
 }
@@ -172,7 +176,7 @@ void Parser::Attempt::Keep() {
   kept_ = true;
   if (--parser_->trying_ > 0) return;
   for (Diagnostic& diagnostic : parser_->held_back_) {
-    parser_->diagnostics_.Add(std::move(diagnostic));
+    parser_->Emit(std::move(diagnostic));
   }
   parser_->held_back_.clear();
 }
@@ -198,7 +202,6 @@ Tree Parser::Run() {
 void Parser::ParseModule() {
   if (!At(TokenKind::kModule)) {
     if (IsSilent()) return;
-    last_error_ = At(TokenKind::kEnd) ? at_ : last_error_;
     Report(Code::kE1102, HereSpan(), "a file begins with a `module` line",
            "begin it with `module` and a name, such as `module net.layers`");
     return;

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "core/lang/lexer.h"
@@ -82,6 +83,7 @@ class Parser {
   void FailWith(std::string message, std::string help = "");
   // A mistake that does not stop the parser. Held back while trying.
   void Report(Code code, Span span, std::string message, std::string help = "");
+  void Emit(Diagnostic diagnostic);
   bool IsSilent() const;
 
   // -- Nesting
@@ -300,9 +302,9 @@ class Parser {
   Tree tree_;
   size_t at_ = 0;  // The current token.
 
-  static constexpr size_t kNowhere = static_cast<size_t>(-1);
-  size_t last_error_ = kNowhere;  // The token of the last syntax error.
-  bool too_deep_ = false;         // Since the last recovery.
+  // Where errors were reported, in bytes: one token has one syntax error.
+  absl::flat_hash_set<int32_t> places_;
+  bool too_deep_ = false;  // Since the last recovery.
   int32_t depth_ = 0;
   int32_t deepest_ = 0;  // What any node read lately lies at; see Chain.
 
