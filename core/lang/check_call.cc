@@ -343,7 +343,7 @@ TypeId Checker::CallFunction(ExprId e, FunctionId id, TypeId receiver_type,
     fine &= Adopt(result.args[i], inference.Apply(function.params[i].type));
   }
   ProveConstraints(what, function.where, inference.substitution(), span(e));
-  const TypeId type = inference.Apply(function.result);
+  const TypeId type = Bounded(inference.Apply(function.result), span(e));
   result.bindings = inference.TakeArgs();
   AddCall(e, std::move(result), type);
   return fine ? type : types_.error();
@@ -422,7 +422,7 @@ TypeId Checker::Construct(ExprId e, StructId id) {
   type.kind = TypeKind::kStruct;
   type.decl = id.index;
   type.args = inference.TakeArgs();
-  const TypeId type_id = types_.Intern(std::move(type));
+  const TypeId type_id = Bounded(types_.Intern(std::move(type)), span(e));
   AddCall(e, std::move(result), type_id);
   return fine ? type_id : types_.error();
 }

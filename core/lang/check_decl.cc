@@ -319,6 +319,7 @@ void Checker::EnsureAlias(int32_t alias) {
   }
   state.stage = Stage::kOpen;
   Context context = ContextOf(state.place);
+  context.in_alias = true;
   const Enter enter(this, &context);
   const AliasItem& item = tree().as<AliasItem>(state.place.item);
   state.generics.assign(context.generics.begin(), context.generics.end());

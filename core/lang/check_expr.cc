@@ -57,7 +57,9 @@ TypeId Checker::Infer(ExprId e) {
 }
 
 TypeId Checker::InferAny(ExprId e) {
-  const TypeId result = InferNode(e);
+  TypeId result = types_.error();
+  if (EnterLevel(span(e))) result = InferNode(e);
+  --depth_;
   info(e).type = result;
   return result;
 }
@@ -96,7 +98,7 @@ TypeId Checker::InferNode(ExprId e) {
       return InferTuple(e);
     case ExprKind::kSome: {
       const TypeId inner = Infer(tree().as<SomeExpr>(e).value);
-      return is_error(inner) ? inner : types_.Optional(inner);
+      return is_error(inner) ? inner : Bounded(types_.Optional(inner), span(e));
     }
     case ExprKind::kNone:
       return types_.none();
@@ -359,7 +361,8 @@ TypeId Checker::InferTuple(ExprId e) {
     elements.push_back(Infer(element));
     failed |= is_error(elements.back());
   }
-  return failed ? types_.error() : types_.Tuple(std::move(elements));
+  if (failed) return types_.error();
+  return Bounded(types_.Tuple(std::move(elements)), span(e));
 }
 
 Agreement Checker::Agree(TypeId expected, TypeId found) {

@@ -488,8 +488,9 @@ TypeId Checker::InferReduction(ExprId e) {
   const int errors = diagnostics_.num_errors();
   const size_t mark = OpenIndexScope(indices);
   const TypeId body = Infer(reduction.body);
-  const std::vector<IndexVar> vars =
-      CloseIndexScope(mark, Code::kE3102, diagnostics_.num_errors() > errors);
+  const std::vector<IndexVar> vars = CloseIndexScope(
+      mark, Code::kE3102,
+      diagnostics_.num_errors() > errors || kind(body) != TypeKind::kScalar);
   CloseScope(scope);
   if (is_error(body)) return body;
   if (diagnostics_.num_errors() > errors) return types_.error();

@@ -280,13 +280,17 @@ void Checker::BindPattern(PatternId id, TypeId bound, LocalKind local_kind,
       return;
     }
     case PatternKind::kSome:
-      Error(Code::kE2117, pattern.span,
-            "`some(…)` may not match; only an arm of `match` can say so");
+      if (!is_error(bound)) {
+        Error(Code::kE2117, pattern.span,
+              "`some(…)` may not match; only an arm of `match` can say so");
+      }
       BindPattern(tree().as<SomePattern>(id).inner, types_.error(), local_kind);
       return;
     case PatternKind::kNone:
-      Error(Code::kE2117, pattern.span,
-            "`none` may not match; only an arm of `match` can say so");
+      if (!is_error(bound)) {
+        Error(Code::kE2117, pattern.span,
+              "`none` may not match; only an arm of `match` can say so");
+      }
       return;
   }
 }

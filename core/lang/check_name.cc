@@ -10,6 +10,9 @@
 namespace linnet::lang {
 namespace {
 
+// Looking for near names costs time in proportion to the names there are.
+constexpr int kMaxSuggestions = 100;
+
 absl::string_view KindText(DeclKind kind) {
   switch (kind) {
     case DeclKind::kConst:
@@ -106,6 +109,9 @@ Decl Checker::FindInModule(ModuleId module, Ident name) {
         Code::kE1201, name.span,
         absl::StrCat("the module `", path, "` has no item ", Quote(name.name)));
     std::vector<absl::string_view> known;
+    if (diagnostics_.num_errors() > kMaxSuggestions) {
+      return Decl{.kind = DeclKind::kFailed, .span = {}};
+    }
     for (const auto& [id, decl] : decls) {
       if (decl.import < 0 && decl.is_public) known.push_back(names_.text(id));
     }
@@ -178,6 +184,7 @@ TypeId Checker::ReportUndeclared(NameId name, Span span) {
   Diagnostic& report =
       Error(Code::kE1201, span,
             absl::StrCat("the name ", Quote(name), " is not declared"));
+  if (diagnostics_.num_errors() > kMaxSuggestions) return types_.error();
   for (const std::string& near :
        NearestNames(names_.text(name), VisibleNames(), 1)) {
     report.Help(absl::StrCat("did you mean `", near, "`?"));
@@ -199,7 +206,7 @@ TypeId Checker::ReportWrongKind(const Decl& decl, NameId name, Span span,
 
 LocalId Checker::Bind(Ident name, LocalKind kind, TypeId type, expr::Expr dim) {
   if (name.name == underscore_) return {};
-  RejectPreludeName(name);
+  if (kind != LocalKind::kParam) RejectPreludeName(name);
   Binding binding;
   binding.name = name.name;
   binding.local = NewLocal();

@@ -56,6 +56,8 @@ void Checker::CheckBody(FunctionId id) {
 void Checker::CheckGrad(FunctionId id, const FunctionItem& item) {
   Function& function = program_.functions[id];
   const size_t scope = OpenScope();
+  RejectPreludeName(item.grad_result);
+  RejectPreludeName(item.grad_incoming);
   function.grad_result =
       Bind(item.grad_result, LocalKind::kParam, function.result);
   function.grad_incoming =
@@ -140,8 +142,9 @@ void Checker::CheckComprehension(StmtId id) {
   const size_t scope = OpenScope();
   const size_t mark = OpenIndexScope(tree().list(stmt.indices));
   const TypeId value = Infer(stmt.value);
-  const std::vector<IndexVar> vars =
-      CloseIndexScope(mark, Code::kE3103, diagnostics_.num_errors() > errors);
+  const std::vector<IndexVar> vars = CloseIndexScope(
+      mark, Code::kE3103,
+      diagnostics_.num_errors() > errors || kind(value) != TypeKind::kScalar);
   CloseScope(scope);
   TypeId result = types_.error();
   if (!is_error(value) && kind(value) != TypeKind::kScalar) {
@@ -171,7 +174,7 @@ void Checker::CheckComprehension(StmtId id) {
 TypeId Checker::InferWhole(ExprId e) {
   if (tree().expr(e).kind != ExprKind::kFor) return Infer(e);
   const TypeId result = InferScan(e);
-  return info(e).type = result;
+  return info(e).type = Bounded(result, span(e));
 }
 
 void Checker::CheckLet(StmtId id) {

@@ -24,9 +24,53 @@ absl::string_view WantedText(GenericKind kind) {
 
 }  // namespace
 
-TypeId Checker::ReadType(TypeNodeId node) { return ReadTypeNode(node); }
+// Far above any real program, and safe for a thread's stack.
+constexpr int kMaxLevels = 600;
+constexpr int64_t kMaxTypeSize = 4096;
+
+bool Checker::EnterLevel(Span where) {
+  if (++depth_ <= kMaxLevels) return true;
+  Error(Code::kE2190, where,
+        "declarations lead from one to the next too many times here");
+  return false;
+}
+
+int64_t Checker::SizeOf(TypeId id) {
+  if (static_cast<size_t>(id.index) >= type_sizes_.size()) {
+    type_sizes_.resize(static_cast<size_t>(types_.size()) * 2, 0);
+  }
+  const int64_t known = type_sizes_[static_cast<size_t>(id.index)];
+  if (known > 0) return known;
+  const Type& t = type(id);
+  int64_t size = 1 + static_cast<int64_t>(t.shape.size());
+  for (const GenericArg& arg : t.args) {
+    size += 1 + static_cast<int64_t>(arg.shape.size());
+  }
+  for (const TypeId element : t.elements) size += SizeOf(element);
+  type_sizes_[static_cast<size_t>(id.index)] = size;
+  return size;
+}
+
+TypeId Checker::Bounded(TypeId id, Span where) {
+  if (SizeOf(id) <= kMaxTypeSize) return id;
+  return Fail(Code::kE2190, where,
+              absl::StrCat("a type of more than ", kMaxTypeSize,
+                           " parts is not supported"));
+}
+
+TypeId Checker::ReadType(TypeNodeId node) {
+  const TypeId result = ReadTypeNode(node);
+  return Bounded(result, tree().type(node).span);
+}
 
 TypeId Checker::ReadTypeNode(TypeNodeId node) {
+  const TypeId result =
+      EnterLevel(tree().type(node).span) ? ReadTypeKind(node) : types_.error();
+  --depth_;
+  return result;
+}
+
+TypeId Checker::ReadTypeKind(TypeNodeId node) {
   switch (tree().type(node).kind) {
     case TypeExprKind::kNamed:
       return ReadNamed(node);
@@ -124,7 +168,9 @@ TypeId Checker::ReadDeclType(const Decl& decl, const NamedTypeExpr& named,
       if (!args.has_value()) return types_.error();
       Inference inference(&program_, &facts(), alias.generics);
       for (size_t i = 0; i < args->size(); ++i) inference.Bind(i, (*args)[i]);
-      return inference.Apply(alias.type);
+      const TypeId applied = inference.Apply(alias.type);
+      ProveBlockConstraints(applied, where);
+      return applied;
     }
     case DeclKind::kStruct: {
       const StructId id{decl.id};
@@ -151,12 +197,11 @@ TypeId Checker::ReadDeclType(const Decl& decl, const NamedTypeExpr& named,
                                static_cast<size_t>(block.num_outer_generics),
                                named.args, where);
       if (!args.has_value()) return types_.error();
-      Inference inference(&program_, &facts(), block.generics);
-      for (size_t i = 0; i < args->size(); ++i) inference.Bind(i, (*args)[i]);
-      ProveConstraints(what, block.where, inference.substitution(), where);
       result.kind = TypeKind::kBlock;
       result.args = *std::move(args);
-      return types_.Intern(std::move(result));
+      const TypeId interned = types_.Intern(std::move(result));
+      ProveBlockConstraints(interned, where);
+      return interned;
     }
     default:
       return ReportWrongKind(decl, last.name, last.span, "a type");
@@ -412,6 +457,21 @@ bool Checker::CheckClasses(absl::Span<const Generic> generics,
     }
   }
   return fine;
+}
+
+void Checker::ProveBlockConstraints(TypeId id, Span where) {
+  const Type& t = type(id);
+  if (ctx_->in_alias) return;
+  if (t.kind == TypeKind::kOptional || t.kind == TypeKind::kArray) {
+    ProveBlockConstraints(t.elements[0], where);
+  }
+  if (t.kind != TypeKind::kBlock) return;
+  const Block& block = program_.blocks[BlockId{t.decl}];
+  if (block.where.empty()) return;
+  Inference inference(&program_, &facts(), block.generics);
+  for (size_t i = 0; i < t.args.size(); ++i) inference.Bind(i, t.args[i]);
+  ProveConstraints(Quote(block.name), block.where, inference.substitution(),
+                   where);
 }
 
 void Checker::ProveConstraints(absl::string_view what,

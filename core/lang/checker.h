@@ -147,6 +147,7 @@ struct Context {
   absl::Span<const Generic> generics;  // Outer blocks' first.
   const ShapeFacts* facts = nullptr;
   bool in_where = false;  // Divisors are not checked.
+  bool in_alias = false;  // Blocks' `where` are proved at the use.
   std::vector<Binding> bindings;
   absl::flat_hash_map<NameId, int32_t> heads;
   std::vector<IndexVar> index_vars;
@@ -237,6 +238,7 @@ class Checker {
   // -- check_types.cc --------------------------------------------------------
   TypeId ReadType(TypeNodeId node);
   TypeId ReadTypeNode(TypeNodeId node);
+  TypeId ReadTypeKind(TypeNodeId node);
   TypeId ReadNamed(TypeNodeId node);
   TypeId ReadDeclType(const Decl& decl, const NamedTypeExpr& named, Span span);
   TypeId ReadTensor(TypeNodeId node);
@@ -261,9 +263,20 @@ class Checker {
                     NodeList<GenericArgNode> args, Span span);
   bool CheckClasses(absl::Span<const Generic> generics,
                     absl::Span<const GenericArg> args, Span span);
+  // Those of the block in a type, if there is one.
+  void ProveBlockConstraints(TypeId type, Span where);
   void ProveConstraints(absl::string_view what,
                         absl::Span<const Constraint> constraints,
                         const Substitution& substitution, Span span);
+
+  // Counts nesting through trees and declarations; false (after a report) past
+  // the limit. A tree is bounded by the parser, but constants and aliases lead
+  // from one tree to the next.
+  bool EnterLevel(Span where);
+  // The type, or the error type (after a report) when it is too large to be
+  // handled: tuples of tuples and packs of packs grow exponentially.
+  TypeId Bounded(TypeId type, Span where);
+  int64_t SizeOf(TypeId type);
 
   // -- check_expr.cc ---------------------------------------------------------
   // A value: no block, array, shape or unit. What is wrong is reported, and
@@ -471,6 +484,8 @@ class Checker {
   IdMap<BlockId, BlockState> blocks_;
   IdMap<FunctionId, FunctionState> functions_;
   absl::flat_hash_map<std::pair<TypeId, int32_t>, TypeId> member_types_;
+  std::vector<int64_t> type_sizes_;  // By TypeId; 0: not known yet.
+  int depth_ = 0;
   bool skip_index_ = false;  // The next name is the base of an access.
 
   // Installs a context for its life.
