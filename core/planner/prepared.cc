@@ -89,8 +89,8 @@ void PreparedEntry::DeriveWorkspace(expr::Pool& pool,
     if (!workspace.known()) {
       CountUnknown(step);
     } else if (!workspace.bytes.is_zero()) {
-      timeline->intervals.push_back(
-          {workspace.bytes, i, i, Category::kWorkspace, {}});
+      workspaces_.push_back({workspace.bytes, i, i, Category::kWorkspace, {}});
+      timeline->intervals.push_back(workspaces_.back());
       workspace_steps_.emplace_back(i, workspace.confidence);
     }
   }
@@ -123,6 +123,10 @@ absl::Status PreparedEntry::DeriveHeld(expr::Pool& pool) {
     } else {
       sum = pool.Add(sum, object.bytes);
     }
+  }
+  if (parts_.weight_bytes) {
+    held_[static_cast<size_t>(Held::kWeights)] =
+        pool.Constant(*parts_.weight_bytes);
   }
   if (training_ != nullptr) {  // A process's part, when they are split.
     held_[static_cast<size_t>(Held::kWeights)] =
@@ -315,7 +319,8 @@ int64_t PreparedEntry::ByteSize() const {
     if (*function) bytes += (*function)->ByteSize();
   }
   if (training_ != nullptr) bytes += training_->ByteSize();
-  bytes += timeline_.intervals.capacity() * sizeof(graph::Interval);
+  bytes += (timeline_.intervals.capacity() + workspaces_.capacity()) *
+           sizeof(graph::Interval);
   bytes += workspace_steps_.capacity() * sizeof(workspace_steps_[0]);
   for (const trace::TracedConstraint& clause : parts_.trace.constraints) {
     bytes += sizeof(clause) + clause.text.capacity();
