@@ -17,6 +17,7 @@
 #include "core/lang/diagnostic.h"
 #include "core/library/standard_library.h"
 #include "core/planner/error.h"
+#include "core/zoo/import.h"
 #include "core/zoo/registry.h"
 
 namespace linnet::planner {
@@ -126,6 +127,26 @@ absl::Status ReadCard(const Bundle& bundle, Model* model,
   return absl::OkStatus();
 }
 
+// Takes the place of a checkpoint that others have saved by a program of ours.
+// The bundle's files are then those of `imported`, which must outlive it.
+void OpenImport(const zoo::ImportedModel& imported, Bundle* bundle,
+                Model* model) {
+  model->has_card = true;
+  model->imported = true;
+  model->card = imported.card;
+  model->bindings = imported.bindings;
+  // No tensor shows these optional members; their own paths do.
+  for (const std::string& path : imported.present) {
+    model->bindings.emplace_back(path, path);
+  }
+  model->weight_bytes = imported.weight_bytes;
+  model->notes = imported.notes;
+  bundle->files = BundleFiles();
+  for (const auto& [path, content] : imported.files) {
+    bundle->files.Add(path, content);
+  }
+}
+
 // `tiny` of "models/tiny.linnet".
 std::string Stem(absl::string_view path) {
   path = path.substr(DirectoryOf(path).size());
@@ -192,13 +213,22 @@ absl::StatusOr<Model> LoadModel(const ModelRef& ref, const Limits& limits) {
     return absl::InvalidArgumentError("no model is given");
   }
   const bool builtin = ref.files.empty();
-  LINNET_ASSIGN_OR_RETURN(const Bundle bundle, builtin
-                                                   ? OpenBuiltin(ref.name)
-                                                   : OpenBundle(ref, limits));
+  LINNET_ASSIGN_OR_RETURN(
+      Bundle bundle, builtin ? OpenBuiltin(ref.name) : OpenBundle(ref, limits));
   Model model;
   std::string source_path = bundle.root_file;
   if (absl::EndsWith(bundle.root_file, kCardFile)) {
     LINNET_RETURN_IF_ERROR(ReadCard(bundle, &model, &source_path));
+  }
+  zoo::ImportedModel imported;
+  if (!builtin && zoo::IsImport(bundle.root_file)) {
+    LINNET_ASSIGN_OR_RETURN(
+        imported,
+        zoo::ImportModel(bundle.root_file, [&bundle](absl::string_view path) {
+          return bundle.files.Find(path);
+        }));
+    OpenImport(imported, &bundle, &model);
+    source_path = model.card.source_path;
   }
   model.name = builtin                    ? ref.name
                : !model.card.name.empty() ? model.card.name

@@ -4,7 +4,9 @@
 #ifndef LINNET_CORE_PLANNER_MODEL_H_
 #define LINNET_CORE_PLANNER_MODEL_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,11 @@ struct Model {
   bool has_card = false;
   zoo::Card card;  // Defaults without a card.
   zoo::Bindings bindings;
+  // Of an import: the bytes that its weights take as stored, when its headers
+  // tell, and what a report must say about it.
+  bool imported = false;
+  std::optional<int64_t> weight_bytes;
+  std::vector<std::string> notes;
   std::shared_ptr<const ir::Program> program;  // Lowered and optimized.
 };
 

@@ -45,7 +45,9 @@ struct SourceFile {
 struct ModelRef {
   std::string name;
   std::vector<SourceFile> files;
-  // The file of `files` to start from: a `.linnet` file or a `nest.toml`.
+  // The file of `files` to start from: a `.linnet` file, a `nest.toml`, a
+  // `config.json` of the Hub (beside it the headers of its safetensors files
+  // and their index, when they are there) or the header of a `.gguf` file.
   std::string root_file;
 };
 

@@ -158,6 +158,11 @@ absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
   }
   LINNET_ASSIGN_OR_RETURN(const Model model, LoadModel(config.model, limits));
   if (stop && stop()) return absl::CancelledError("the request was stopped");
+  if (model.imported && config.no_bindings) {
+    return absl::InvalidArgumentError(
+        "weight bindings cannot be left out: they say which parts of the "
+        "general program this checkpoint has");
+  }
   const lang::Program& program = *model.program->source;
   LINNET_ASSIGN_OR_RETURN(const Target target, FindTarget(model, config));
   if (training) LINNET_RETURN_IF_ERROR(CheckLoss(program, target));
@@ -201,6 +206,11 @@ absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
   parts.backend = settings.backend;
   parts.kv_layout = settings.kv_layout;
   parts.no_bindings = config.no_bindings;
+  parts.notes = model.notes;
+  // Another dtype or split means other weights than those stored.
+  if (config.dtype.empty() && request.processes == 1) {
+    parts.weight_bytes = model.weight_bytes;
+  }
   return PreparedEntry::Make(std::move(parts));
 }
 

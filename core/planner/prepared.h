@@ -51,6 +51,9 @@ class PreparedEntry final : public Prepared {
     const runtime::Backend* backend = nullptr;
     runtime::KvLayout kv_layout;
     bool no_bindings = false;
+    // What the weights take as stored, where a checkpoint tells.
+    std::optional<int64_t> weight_bytes;
+    std::vector<std::string> notes;  // Assumptions that a report must name.
     std::optional<TrainingSettings> training;
   };
   // Derives the memory functions. Fails when a size of the program is no

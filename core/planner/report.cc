@@ -147,6 +147,8 @@ void PreparedEntry::AddTexts(const Config& config,
         "the ", RoleName(role), " size has no effect: no generic of `",
         parts_.entry_name, "` or of its block takes it"));
   }
+  report->assumptions.insert(report->assumptions.end(), parts_.notes.begin(),
+                             parts_.notes.end());
   if (parts_.no_bindings) {
     report->assumptions.push_back(
         "weight bindings are left out: nothing is tied and no optional "

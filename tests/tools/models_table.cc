@@ -18,9 +18,13 @@ constexpr int64_t kTokens = 512;
 
 // 8030261248 as 8,030,261,248.
 std::string Grouped(int64_t number) {
-  std::string digits = absl::StrCat(number);
-  for (size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
-  return digits;
+  const std::string digits = absl::StrCat(number);
+  std::string text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text.push_back(',');
+    text.push_back(digits[i]);
+  }
+  return text;
 }
 
 absl::StatusOr<std::string> Row(const ModelSummary& model) {
