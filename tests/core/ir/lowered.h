@@ -58,9 +58,8 @@ class Lowered {
     program_ = *std::move(program);
     for (const Function& function : program_->functions) {
       const absl::Status status = Verify(*program_->source, function);
-      EXPECT_TRUE(status.ok())
-          << status << "\n"
-          << ToText(*program_->source, function);
+      EXPECT_TRUE(status.ok()) << status << "\n"
+                               << ToText(*program_->source, function);
     }
   }
 
