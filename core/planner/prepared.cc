@@ -284,6 +284,7 @@ runtime::ProcessMemory PreparedEntry::Process(const Config& config) const {
   runtime::ProcessSettings settings;
   settings.context_bytes = config.context_bytes;
   settings.compiled = config.compiled;
+  settings.training = parts_.training.has_value();
   settings.cublas_workspace_config = config.cublas_workspace_config;
   return parts_.backend->MemoryOfProcess(settings);
 }

@@ -7,8 +7,10 @@
 #include "core/base/check.h"
 #include "core/lang/lexer.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace linnet::lang;  // NOLINT: one function.
+namespace linnet::lang {
+namespace {
+
+void Try(const uint8_t* data, size_t size) {
   SourceSet sources;
   NameTable names;
   DiagnosticList diagnostics;
@@ -24,5 +26,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   LINNET_CHECK(buffer.tokens.back().kind == TokenKind::kEnd);
   FormatDiagnostics(diagnostics, sources);
   DiagnosticsToJson(diagnostics, sources);
+}
+
+}  // namespace
+}  // namespace linnet::lang
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  linnet::lang::Try(data, size);
   return 0;
 }

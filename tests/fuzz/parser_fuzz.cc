@@ -11,8 +11,10 @@
 #include "core/lang/parser.h"
 #include "core/lang/tree_text.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace linnet::lang;  // NOLINT: one function.
+namespace linnet::lang {
+namespace {
+
+void Try(const uint8_t* data, size_t size) {
   SourceSet sources;
   NameTable names;
   DiagnosticList diagnostics;
@@ -31,5 +33,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         << diagnostic.message;
   }
   FormatDiagnostics(diagnostics, sources);
+}
+
+}  // namespace
+}  // namespace linnet::lang
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  linnet::lang::Try(data, size);
   return 0;
 }
