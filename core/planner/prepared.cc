@@ -285,6 +285,10 @@ runtime::ProcessMemory PreparedEntry::Process(const Config& config) const {
   settings.context_bytes = config.context_bytes;
   settings.compiled = config.compiled;
   settings.training = parts_.training.has_value();
+  // FSDP exchanges its parts within one group.
+  if (parts_.training && parts_.training->options.shards > 1) {
+    settings.process_groups = 1;
+  }
   settings.cublas_workspace_config = config.cublas_workspace_config;
   return parts_.backend->MemoryOfProcess(settings);
 }

@@ -27,26 +27,26 @@ constexpr char kModel[] = R"(module t
 use std.nn.linear::{Linear}
 
 pub block Layer<H: Dim, T: Float> {
-  proj: Linear<H, H, T>
+  sub proj: Linear<H, H, T>
   pub fn forward<N: Dim>(x: Tensor[N, H; T]) -> Tensor[N, H; T] {
-    return tanh(proj(x))
+    return tanh(proj.forward(x))
   }
 }
 
 pub block Model<H: Dim = 8, T: Float = f32> {
-  layers: [Layer<H, T>; 2]
+  sub layers: [Layer<H, T>; 2]
   param scale: Tensor[H; T]
   pub entry forward<B: Dim>(x: Tensor[B, H; T]) -> Tensor[B, H; T] {
     var y = x
-    static for layer in layers { y = layer(y) }
+    static for layer in layers { y = layer.forward(y) }
     return y * scale
   }
-  pub entry loss<B: Dim>(x: Tensor[B, H; T]) -> f32 {
+  pub entry loss<B: Dim>(x: Tensor[B, H; T]) -> T {
     let y = forward(x)
-    return sum[b: B, h: H] cast<f32>(y[b, h] * y[b, h])
+    return sum[i, j] y[i, j] * y[i, j]
   }
   pub entry untrained<B: Dim>(x: Tensor[B, H; T]) -> T {
-    return sum[b: B, h: H] x[b, h]
+    return sum[i, j] x[i, j]
   }
 }
 )";
@@ -139,7 +139,7 @@ TEST(TrainingTest, ThePeakIsPlaced) {
   const auto report = prepared->Analyze(config);
   ASSERT_TRUE(report.ok());
   const training::Moments& moments = prepared->training()->plan(0).moments;
-  // Two products, two tanh, the scaling, the square and the sum.
+  // Two products, two tanh, the scaling and the sum of squares.
   const int32_t steps = prepared->graph().num_steps();
   EXPECT_EQ(moments.count(), 2 * steps + 4 + 1);
   EXPECT_EQ(report->training->num_positions, moments.count());
@@ -188,7 +188,7 @@ TEST(TrainingTest, BadInputSaysWhatWouldWork) {
   };
   const Row rows[] = {
       {"optimizer", [](Config* c) { c->training->optimizer = "adamv"; },
-       "there is no optimizer `adamv`; did you mean `adamw`"},
+       "there is no optimizer `adamv`; did you mean `adam` or `adamw`?"},
       {"master dtype", [](Config* c) { c->training->master_dtype = "fp32"; },
        "`fp32` (--master-dtype) is no float dtype"},
       {"integer master dtype",
@@ -245,7 +245,7 @@ TEST(TrainingTest, BadInputSaysWhatWouldWork) {
 TEST(TrainingTest, NothingToTrainOrToShard) {
   Config config = ConfigOf(
       "module t\npub entry loss(x: Tensor[4; f32]) -> f32 {\n"
-      "  return sum[i: 4] x[i] }");
+      "  return sum[i] x[i] }");
   config.training.emplace();
   auto prepared = Prepare(config);
   ASSERT_FALSE(prepared.ok());
@@ -312,6 +312,74 @@ TEST(TrainingTest, OtherSizesAreAnotherEvaluation) {
     EXPECT_GE(saved[0], saved[1]) << context;
     EXPECT_GE(saved[1], saved[2]) << context;
   }
+}
+
+// The bytes of all categories at a position.
+int64_t TotalAt(const MemoryTimeline& timeline, int64_t position) {
+  int64_t total = 0;
+  for (const MemoryTimeline::Category& category : timeline.categories) {
+    EXPECT_EQ(static_cast<int64_t>(category.bytes.size()),
+              timeline.num_positions);
+    total += category.bytes[static_cast<size_t>(position)];
+  }
+  return total;
+}
+
+TEST(MemoryTimelineTest, OfATrainingStepAgreesWithItsReport) {
+  Config config = TrainingOf(kModel);
+  config.training->checkpoints = {"none", "block"};
+  const auto prepared = PrepareOrFail(config);
+  ASSERT_NE(prepared, nullptr);
+  const auto reports = prepared->AnalyzeAll(config);
+  ASSERT_TRUE(reports.ok());
+  for (size_t i = 0; i < 2; ++i) {
+    const auto timeline = prepared->Timeline(config, i);
+    ASSERT_TRUE(timeline.ok()) << timeline.status();
+    const training::Plan& plan = prepared->training()->plan(i);
+    const std::vector<int64_t> sizes = {4};
+    const graph::Peak peak = plan.peak->Evaluate(sizes);
+    EXPECT_EQ(timeline->peak_position, peak.moment);
+    EXPECT_EQ(timeline->peak_at, (*reports)[i].peak_at);
+    EXPECT_EQ(TotalAt(*timeline, peak.moment), peak.bytes);
+    int64_t live = 0;
+    for (size_t t = 0; t < timeline->live_at_peak.size(); ++t) {
+      const MemoryTimeline::Tensor& tensor = timeline->live_at_peak[t];
+      live += tensor.bytes;
+      if (t > 0) {
+        EXPECT_LE(tensor.bytes, timeline->live_at_peak[t - 1].bytes);
+      }
+      if (tensor.category == "activations" && tensor.step >= 0) {
+        EXPECT_FALSE(tensor.label.empty());
+      }
+    }
+    EXPECT_EQ(live, peak.bytes);
+  }
+  const auto missing = prepared->Timeline(config, 2);
+  ASSERT_FALSE(missing.ok());
+  EXPECT_THAT(FullText(missing.status()),
+              HasSubstr("there is no checkpoint policy 2"));
+}
+
+TEST(MemoryTimelineTest, OfAnEntryNamesWhatIsLive) {
+  Config config = ConfigOf(kModel);
+  config.entry = "forward";
+  config.batch = 4;
+  const auto prepared = PrepareOrFail(config);
+  ASSERT_NE(prepared, nullptr);
+  const auto timeline = prepared->Timeline(config, 0);
+  ASSERT_TRUE(timeline.ok()) << timeline.status();
+  EXPECT_EQ(timeline->num_positions, prepared->graph().num_steps());
+  // 128 bytes each: the input, the first product, and its tanh.
+  EXPECT_EQ(timeline->peak_position, 1);
+  EXPECT_EQ(timeline->peak_at, "step 1: tanh in `layers.0`");
+  std::vector<std::string> live;
+  for (const MemoryTimeline::Tensor& tensor : timeline->live_at_peak) {
+    live.push_back(absl::StrCat(tensor.category, " ", tensor.bytes, " ",
+                                tensor.label, " ", tensor.scope));
+  }
+  EXPECT_THAT(live, ::testing::UnorderedElementsAre(
+                        "inputs 128  ", "activations 128 linear layers.0.proj",
+                        "activations 128 tanh layers.0"));
 }
 
 TEST(TrainingTest, LogProbabilitiesAreALossToo) {
