@@ -12,6 +12,7 @@
 #include "client/api/client.h"
 #include "client/commands/command.h"
 #include "client/commands/model_flags.h"
+#include "client/commands/training_flags.h"
 #include "client/render/json.h"
 #include "client/render/report.h"
 #include "core/base/bytes.h"
@@ -23,6 +24,7 @@ namespace {
 struct Flags {
   ServerFlags server;
   ModelFlags model;
+  TrainingFlags training;
 };
 
 void AddSize(CLI::App& command, const std::string& names,
@@ -101,6 +103,7 @@ void AddFlags(CLI::App& command, Flags& flags) {
   command.add_flag_callback(
       "--compiled", [&config] { config.set_compiled(true); },
       "calls are issued by a compiled graph");
+  AddTrainingFlags(command, flags.training);
   AddServerFlags(command, flags.server);
 }
 
@@ -111,6 +114,10 @@ Outcome RunMemory(Flags& flags) {
         "models` for the built-in ones");
   }
   if (absl::Status status = FinishModel(flags.model); !status.ok()) {
+    return Failure(status);
+  }
+  if (absl::Status status = FinishTraining(flags.training, flags.model.config);
+      !status.ok()) {
     return Failure(status);
   }
   v1::AnalyzeRequest request;

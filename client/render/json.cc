@@ -29,6 +29,15 @@ Json List(const Texts& texts) {
   return list;
 }
 
+Json Training(const v1::TrainingSettings& training) {
+  return {{"optimizer", TextOrNull(training.optimizer())},
+          {"master_dtype", TextOrNull(training.master_dtype())},
+          {"gradient_dtype", TextOrNull(training.gradient_dtype())},
+          {"trainable", List(training.trainable())},
+          {"checkpoints", List(training.checkpoints())},
+          {"shards", OrNull(training.has_shards(), training.shards())}};
+}
+
 Json Configuration(const v1::Configuration& config, const std::string& model) {
   Json bindings = Json::object();
   const std::map<std::string, std::string> sorted(config.bindings().begin(),
@@ -57,6 +66,7 @@ Json Configuration(const v1::Configuration& config, const std::string& model) {
       {"compiled", config.compiled()},
       {"cublas_workspace_config", OrNull(config.has_cublas_workspace_config(),
                                          config.cublas_workspace_config())},
+      {"training", OrNull(config.has_training(), Training(config.training()))},
   };
 }
 
@@ -103,10 +113,7 @@ std::string Text(const Json& json) {
          "\n";
 }
 
-}  // namespace
-
-std::string ReportJson(const v1::AnalyzeResponse& response,
-                       const std::string& model) {
+Json Report(const v1::AnalyzeResponse& response, const std::string& model) {
   Json symbols = Json::object();
   for (const v1::Symbol& symbol : response.symbols()) {
     symbols[symbol.name()] = symbol.value();
@@ -121,7 +128,7 @@ std::string ReportJson(const v1::AnalyzeResponse& response,
       {"naive", allocation.naive_bytes()},
       {"planned", allocation.planned_bytes()},
       {"lower_bound", allocation.lower_bound_bytes()}};
-  return Text({
+  return {
       {"version", 1},
       {"configuration", Configuration(response.config(), model)},
       {"symbols", symbols},
@@ -132,13 +139,28 @@ std::string ReportJson(const v1::AnalyzeResponse& response,
         {"at", TextOrNull(peak.at())},
         {"confidence", std::string(ConfidenceText(peak.confidence()))}}},
       {"allocation", OrNull(response.has_allocation(), allocation_json)},
-      {"recompute", nullptr},
+      {"recompute", OrNull(response.training().has_recomputed_part(),
+                           response.training().recomputed_part())},
       {"devices", Json::array()},
       {"formulas", formulas},
       {"unknown", List(response.unknown())},
       {"warnings", List(response.warnings())},
       {"assumptions", List(response.assumptions())},
-  });
+  };
+}
+
+}  // namespace
+
+std::string ReportJson(const v1::AnalyzeResponse& response,
+                       const std::string& model) {
+  if (response.other_policies_size() == 0) {
+    return Text(Report(response, model));
+  }
+  Json list = Json::array({Report(response, model)});
+  for (const v1::AnalyzeResponse& other : response.other_policies()) {
+    list.push_back(Report(other, model));
+  }
+  return Text(list);
 }
 
 std::string ModelsJson(const v1::ModelsListResponse& response) {

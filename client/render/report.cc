@@ -112,7 +112,9 @@ absl::string_view ConfidenceText(v1::Confidence confidence) {
   }
 }
 
-std::string RenderReport(const v1::AnalyzeResponse& response) {
+namespace {
+
+std::string RenderOne(const v1::AnalyzeResponse& response) {
   std::vector<Line> lines;
   for (const v1::Component& component : response.components()) {
     // What has no bytes is listed below, under what is not included.
@@ -144,7 +146,16 @@ std::string RenderReport(const v1::AnalyzeResponse& response) {
   }
 
   absl::StrAppend(&out, "\n");
-  if (!peak.at().empty()) absl::StrAppend(&out, "Peak at ", peak.at(), ".\n");
+  if (!peak.at().empty()) {
+    absl::StrAppend(&out, response.has_training() ? "Peak in " : "Peak at ",
+                    peak.at(), ".\n");
+  }
+  if (response.training().has_recomputed_part()) {
+    absl::StrAppend(
+        &out, "Computed again: ",
+        absl::StrFormat("%.1f%%", 100 * response.training().recomputed_part()),
+        " of the step's FLOPs.\n");
+  }
   if (response.has_allocation()) {
     const v1::Allocation& allocation = response.allocation();
     absl::StrAppend(
@@ -156,6 +167,22 @@ std::string RenderReport(const v1::AnalyzeResponse& response) {
   AppendList("Not included (unknown)", response.unknown(), out);
   AppendList("Warnings", response.warnings(), out);
   AppendList("Assumptions", response.assumptions(), out);
+  return out;
+}
+
+std::string Heading(const v1::AnalyzeResponse& response) {
+  return absl::StrCat("Checkpointing: ", response.training().checkpoint(),
+                      "\n\n");
+}
+
+}  // namespace
+
+std::string RenderReport(const v1::AnalyzeResponse& response) {
+  if (response.other_policies_size() == 0) return RenderOne(response);
+  std::string out = absl::StrCat(Heading(response), RenderOne(response));
+  for (const v1::AnalyzeResponse& other : response.other_policies()) {
+    absl::StrAppend(&out, "\n", Heading(other), RenderOne(other));
+  }
   return out;
 }
 

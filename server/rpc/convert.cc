@@ -125,6 +125,34 @@ absl::StatusOr<std::string> NumericsName(v1::Numerics numerics) {
   }
 }
 
+absl::StatusOr<planner::TrainingConfig> ToTraining(
+    const v1::TrainingSettings& from) {
+  planner::TrainingConfig to;
+  if (from.has_optimizer()) to.optimizer = from.optimizer();
+  to.master_dtype = from.master_dtype();
+  to.gradient_dtype = from.gradient_dtype();
+  to.trainable.assign(from.trainable().begin(), from.trainable().end());
+  to.checkpoints.assign(from.checkpoints().begin(), from.checkpoints().end());
+  if (from.has_shards()) {
+    if (from.shards() < 1) {
+      return FieldError("config.training.shards", "must be at least 1");
+    }
+    to.shards = from.shards();
+  }
+  return to;
+}
+
+v1::TrainingSettings ToTrainingSettings(const planner::TrainingConfig& from) {
+  v1::TrainingSettings to;
+  to.set_optimizer(from.optimizer);
+  if (!from.master_dtype.empty()) to.set_master_dtype(from.master_dtype);
+  if (!from.gradient_dtype.empty()) to.set_gradient_dtype(from.gradient_dtype);
+  for (const std::string& each : from.trainable) to.add_trainable(each);
+  for (const std::string& each : from.checkpoints) to.add_checkpoints(each);
+  to.set_shards(from.shards);
+  return to;
+}
+
 v1::Confidence ToConfidence(Confidence from) {
   switch (from) {
     case Confidence::kExact:
@@ -165,7 +193,17 @@ v1::Configuration ToConfiguration(const planner::Config& from) {
   if (from.cublas_workspace_config) {
     to.set_cublas_workspace_config(*from.cublas_workspace_config);
   }
+  if (from.training)
+    *to.mutable_training() = ToTrainingSettings(*from.training);
   return to;
+}
+
+void FillTrainingStep(const planner::TrainingReport& from,
+                      v1::TrainingStep& to) {
+  to.set_checkpoint(from.checkpoint);
+  if (from.recompute) to.set_recomputed_part(*from.recompute);
+  to.set_peak_position(from.peak_position);
+  to.set_num_positions(from.num_positions);
 }
 
 void FillPeak(const planner::Report& from, v1::Peak& to) {
@@ -231,6 +269,9 @@ absl::StatusOr<planner::Config> ToConfig(const v1::Configuration& from,
   if (from.has_cublas_workspace_config()) {
     to.cublas_workspace_config = from.cublas_workspace_config();
   }
+  if (from.has_training()) {
+    LINNET_ASSIGN_OR_RETURN(to.training, ToTraining(from.training()));
+  }
   return to;
 }
 
@@ -254,9 +295,14 @@ v1::AnalyzeResponse ToResponse(const planner::Report& from) {
     out.set_device(component.device);
   }
   FillPeak(from, *to.mutable_peak());
-  to.mutable_allocation()->set_naive_bytes(from.naive_bytes);
-  to.mutable_allocation()->set_planned_bytes(from.planned_bytes);
-  to.mutable_allocation()->set_lower_bound_bytes(from.lower_bound_bytes);
+  if (from.training) {
+    FillTrainingStep(*from.training, *to.mutable_training());
+  } else {
+    v1::Allocation& allocation = *to.mutable_allocation();
+    allocation.set_naive_bytes(from.naive_bytes);
+    allocation.set_planned_bytes(from.planned_bytes);
+    allocation.set_lower_bound_bytes(from.lower_bound_bytes);
+  }
   for (const auto& [name, text] : from.formulas) {
     v1::Formula& formula = *to.add_formulas();
     formula.set_name(name);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -27,13 +28,19 @@ absl::Status Answer(const planner::Prepared& prepared,
                     const planner::Config& config, v1::View view,
                     v1::AnalyzeResponse& response) {
   if (view != v1::VIEW_SUMMARY) {
-    LINNET_ASSIGN_OR_RETURN(const planner::Report report,
-                            prepared.Analyze(config));
-    response = ToResponse(report);
+    LINNET_ASSIGN_OR_RETURN(const std::vector<planner::Report> reports,
+                            prepared.AnalyzeAll(config));
+    response = ToResponse(reports[0]);
+    for (size_t i = 1; i < reports.size(); ++i) {
+      *response.add_other_policies() = ToResponse(reports[i]);
+    }
   }
   LINNET_ASSIGN_OR_RETURN(const planner::Summary summary,
                           prepared.Summarize(config));
   FillSummary(prepared, summary, response);
+  for (v1::AnalyzeResponse& other : *response.mutable_other_policies()) {
+    other.set_constraints_hold(summary.constraints_hold);
+  }
   return absl::OkStatus();
 }
 

@@ -108,8 +108,48 @@ TEST(JsonTest, HasEveryKeyAndNullForTheUnknown) {
   EXPECT_EQ(json["allocation"]["lower_bound"], 2168979456);
 }
 
+v1::AnalyzeResponse TrainingStep(const std::string& policy) {
+  v1::AnalyzeResponse response = Llama();
+  response.clear_allocation();
+  response.mutable_config()->mutable_training()->set_optimizer("sgd");
+  response.mutable_training()->set_checkpoint(policy);
+  response.mutable_peak()->set_at("the optimizer step (position 9 of 10)");
+  return response;
+}
+
+TEST(ReportTest, SeveralPoliciesStandUnderHeadings) {
+  v1::AnalyzeResponse response = TrainingStep("none");
+  EXPECT_THAT(RenderReport(response),
+              ::testing::AllOf(
+                  Not(HasSubstr("Checkpointing")), Not(HasSubstr("Transient")),
+                  HasSubstr("\nPeak in the optimizer step (position 9 of 10).\n"
+                            "\nNot included")));
+  *response.add_other_policies() = TrainingStep("block");
+  response.mutable_other_policies(0)->mutable_training()->set_recomputed_part(
+      0.3333);
+  const std::string text = RenderReport(response);
+  EXPECT_EQ(text.find("Checkpointing: none\n\nWeights "), 0u);
+  EXPECT_THAT(text, HasSubstr("\n\nCheckpointing: block\n\nWeights "));
+  EXPECT_THAT(text, HasSubstr("Computed again: 33.3% of the step's FLOPs.\n"));
+}
+
+TEST(JsonTest, SeveralPoliciesAreAnArray) {
+  v1::AnalyzeResponse response = TrainingStep("none");
+  const auto one = nlohmann::json::parse(ReportJson(response, "m"));
+  EXPECT_EQ(one["configuration"]["training"]["optimizer"], "sgd");
+  EXPECT_TRUE(one["allocation"].is_null());
+  EXPECT_TRUE(one["recompute"].is_null());
+  *response.add_other_policies() = TrainingStep("block");
+  response.mutable_other_policies(0)->mutable_training()->set_recomputed_part(
+      0.25);
+  const auto both = nlohmann::json::parse(ReportJson(response, "m"));
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(both[0], one);
+  EXPECT_EQ(both[1]["recompute"], 0.25);
+}
+
 TEST(JsonTest, SurvivesTextThatIsNoUtf8) {
-  EXPECT_NO_THROW(nlohmann::json::parse(ReportJson({}, "bad\xff.linnet")));
+  EXPECT_TRUE(nlohmann::json::accept(ReportJson({}, "bad\xff.linnet")));
 }
 
 TEST(FailureTest, SuggestsNames) {

@@ -52,6 +52,34 @@ TEST(ConvertTest, BindingsAreSorted) {
               ElementsAre(Pair("a", "1"), Pair("b", "2"), Pair("c", "3")));
 }
 
+TEST(ConvertTest, TrainingSettingsComeBackInAResponse) {
+  v1::Configuration from = Named();
+  EXPECT_FALSE(ToConfig(from, {})->training.has_value());
+  v1::TrainingSettings& training = *from.mutable_training();
+  EXPECT_EQ(ToConfig(from, {})->training->optimizer, "adamw");
+  training.set_optimizer("sgd");
+  training.set_master_dtype("f32");
+  training.set_gradient_dtype("bf16");
+  training.add_trainable("layers.*");
+  training.add_checkpoints("none");
+  training.add_checkpoints("block");
+  training.set_shards(4);
+  planner::Report report;
+  report.config = *ToConfig(from, {});
+  report.training = planner::TrainingReport{"none", 0.25, 7, 20};
+  const v1::AnalyzeResponse response = ToResponse(report);
+  EXPECT_EQ(response.config().training().SerializeAsString(),
+            training.SerializeAsString());
+  EXPECT_FALSE(response.has_allocation());
+  EXPECT_EQ(response.training().checkpoint(), "none");
+  EXPECT_EQ(response.training().recomputed_part(), 0.25);
+  EXPECT_EQ(response.training().peak_position(), 7);
+  EXPECT_EQ(response.training().num_positions(), 20);
+  training.set_shards(0);
+  EXPECT_EQ(ToConfig(from, {}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 TEST(ConvertTest, EverythingGivenComesBackInAResponse) {
   v1::Configuration from = Named();
   from.set_entry("decode");
