@@ -1,5 +1,6 @@
 #include "core/lang/check.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -115,7 +116,13 @@ absl::StatusOr<CheckResult> Check(const CheckInput& input) {
   LINNET_ASSIGN_OR_RETURN(auto modules,
                           LoadModules(input, *program->names, *program->sources,
                                       result.diagnostics));
-  Checker(program.get(), std::move(modules), &result.diagnostics).Run();
+  // What a syntax error left out would be reported again where it is used.
+  const bool readable =
+      std::none_of(modules.begin(), modules.end(),
+                   [](const LoadedModule& m) { return m.tree.has_errors; });
+  if (readable) {
+    Checker(program.get(), std::move(modules), &result.diagnostics).Run();
+  }
   if (result.diagnostics.has_errors()) result.diagnostics.DropWarnings();
   result.diagnostics.Sort();
   result.sources = program->sources;

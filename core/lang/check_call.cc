@@ -1,5 +1,6 @@
 // Calls of functions, methods and structs (language.md sections 4.4, 4.8, 6.7).
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "core/base/nearest.h"
 #include "core/lang/checker.h"
-#include "core/lang/type_text.h"
 
 namespace linnet::lang {
 
@@ -120,6 +120,22 @@ TypeId Checker::CallDecl(ExprId e, const Decl& decl, NameId name) {
   }
 }
 
+void Checker::ReportNoMethod(BlockId block, Ident name) {
+  Diagnostic& report =
+      Error(Code::kE2107, name.span,
+            absl::StrCat("the block ", Quote(program_.blocks[block].name),
+                         " has no method ", Quote(name.name)));
+  std::vector<absl::string_view> known;
+  for (const auto& [id, decl] : blocks_[block].decls) {
+    if (decl.kind == DeclKind::kFunction) known.push_back(names_.text(id));
+  }
+  std::sort(known.begin(), known.end());
+  for (const std::string& near :
+       NearestNames(names_.text(name.name), known, 1)) {
+    report.Help(absl::StrCat("did you mean `", near, "`?"));
+  }
+}
+
 TypeId Checker::CallMethod(ExprId e) {
   const CallExpr& call = tree().as<CallExpr>(e);
   const MemberExpr& member = tree().as<MemberExpr>(call.callee);
@@ -147,19 +163,7 @@ TypeId Checker::CallMethod(ExprId e) {
     if (blocks_[block].members.contains(member.name.name)) {
       return NotCallable(e, Quote(member.name.name));
     }
-    Diagnostic& report =
-        Error(Code::kE2107, member.name.span,
-              absl::StrCat("the block ", Quote(program_.blocks[block].name),
-                           " has no method ", Quote(member.name.name)));
-    std::vector<absl::string_view> known;
-    for (const auto& [name, decl] : decls) {
-      if (decl.kind == DeclKind::kFunction) known.push_back(names_.text(name));
-    }
-    std::sort(known.begin(), known.end());
-    for (const std::string& near :
-         NearestNames(names_.text(member.name.name), known, 1)) {
-      report.Help(absl::StrCat("did you mean `", near, "`?"));
-    }
+    ReportNoMethod(block, member.name);
     InferArguments(call);
     return types_.error();
   }
@@ -179,58 +183,57 @@ TypeId Checker::CallMethod(ExprId e) {
   return types_.error();
 }
 
-// Steps 2 of 4.4: which argument goes to which parameter.
+// The parameter that an argument names; the number of parameters after a
+// report.
+size_t Checker::SlotOf(const Function& function, Ident name) {
+  std::vector<absl::string_view> known;
+  for (size_t i = 0; i < function.params.size(); ++i) {
+    if (function.params[i].name == name.name) return i;
+    known.push_back(names_.text(function.params[i].name));
+  }
+  Diagnostic& report =
+      Error(Code::kE2102, name.span,
+            absl::StrCat(Quote(function.name), " has no parameter ",
+                         Quote(name.name)));
+  for (const std::string& near :
+       NearestNames(names_.text(name.name), known, 1)) {
+    report.Help(absl::StrCat("did you mean `", near, "`?"));
+  }
+  return function.params.size();
+}
+
+// Step 2 of 4.4: which argument goes to which parameter.
 bool Checker::AssignArguments(ExprId e, FunctionId id, CallInfo& result) {
   const CallExpr& call = tree().as<CallExpr>(e);
   const Function& function = program_.functions[id];
+  const size_t count = function.params.size();
   const std::string what = Quote(function.name);
-  result.args.resize(function.params.size());
+  result.args.resize(count);
   bool fine = true;
   size_t next = 0;
   for (const ArgNode& arg : tree().list(call.args)) {
-    size_t slot = next;
-    if (arg.name.valid()) {
-      slot = 0;
-      while (slot < function.params.size() &&
-             function.params[slot].name != arg.name.name) {
-        ++slot;
-      }
-      if (slot == function.params.size()) {
-        Diagnostic& report = Error(
-            Code::kE2102, arg.name.span,
-            absl::StrCat(what, " has no parameter ", Quote(arg.name.name)));
-        std::vector<absl::string_view> known;
-        for (const Param& param : function.params) {
-          known.push_back(names_.text(param.name));
-        }
-        for (const std::string& near :
-             NearestNames(names_.text(arg.name.name), known, 1)) {
-          report.Help(absl::StrCat("did you mean `", near, "`?"));
-        }
-        fine = false;
-        continue;
-      }
-    } else {
-      ++next;
-      if (slot >= function.params.size()) {
-        Error(Code::kE2102, arg.span,
-              absl::StrCat(what, " takes ", function.params.size(),
-                           " arguments, not ", call.args.size));
-        return false;
-      }
+    const bool named = arg.name.valid();
+    const size_t slot = named ? SlotOf(function, arg.name) : next++;
+    if (!named && slot >= count) {
+      Error(Code::kE2102, arg.span,
+            absl::StrCat(what, " takes ", count,
+                         count == 1 ? " argument" : " arguments", ", not ",
+                         call.args.size));
+      return false;
     }
-    if (result.args[slot].valid()) {
+    if (slot == count) {
+      fine = false;
+    } else if (result.args[slot].valid()) {
       Error(Code::kE2102, arg.span,
             absl::StrCat("the parameter ", Quote(function.params[slot].name),
                          " is given twice"));
       fine = false;
-      continue;
+    } else {
+      result.args[slot] = arg.value;
+      result.written_order.push_back(static_cast<int32_t>(slot));
     }
-    result.args[slot] = arg.value;
-    result.written_order.push_back(static_cast<int32_t>(slot));
   }
-  if (!fine) return false;
-  for (size_t i = 0; i < function.params.size(); ++i) {
+  for (size_t i = 0; fine && i < count; ++i) {
     if (result.args[i].valid() || function.params[i].default_value.valid()) {
       continue;
     }
@@ -238,9 +241,9 @@ bool Checker::AssignArguments(ExprId e, FunctionId id, CallInfo& result) {
           absl::StrCat("the call of ", what, " misses the argument ",
                        Quote(function.params[i].name)))
         .Relate(function.params[i].span, "the parameter");
-    return false;
+    fine = false;
   }
-  return true;
+  return fine;
 }
 
 // Step 3: all arguments are looked at, also after a mismatch.
@@ -348,83 +351,4 @@ TypeId Checker::CallFunction(ExprId e, FunctionId id, TypeId receiver_type,
   AddCall(e, std::move(result), type);
   return fine ? type : types_.error();
 }
-
-TypeId Checker::Construct(ExprId e, StructId id) {
-  const CallExpr& call = tree().as<CallExpr>(e);
-  EnsureStructHeader(id);
-  const Struct& entry = program_.structs[id];
-  const std::string what = Quote(entry.name);
-  CallInfo result;
-  result.kind = CallKind::kStruct;
-  result.args.resize(entry.fields.size());
-  bool fine = true;
-  for (const ArgNode& arg : tree().list(call.args)) {
-    if (!arg.name.valid()) {
-      Error(Code::kE2102, arg.span,
-            absl::StrCat("the fields of ", what, " are given by name"));
-      fine = false;
-      continue;
-    }
-    const auto it =
-        std::find(entry.fields.begin(), entry.fields.end(), arg.name.name);
-    const auto slot = static_cast<size_t>(it - entry.fields.begin());
-    if (it == entry.fields.end() || result.args[slot].valid()) {
-      Error(Code::kE2102, arg.name.span,
-            it == entry.fields.end()
-                ? absl::StrCat(what, " has no field ", Quote(arg.name.name))
-                : absl::StrCat("the field ", Quote(arg.name.name),
-                               " is given twice"));
-      fine = false;
-      continue;
-    }
-    result.args[slot] = arg.value;
-    result.written_order.push_back(static_cast<int32_t>(slot));
-  }
-  for (size_t i = 0; fine && i < result.args.size(); ++i) {
-    if (result.args[i].valid()) continue;
-    Error(Code::kE2102, span(e),
-          absl::StrCat("the field ", Quote(entry.fields[i]), " of ", what,
-                       " is missing"));
-    fine = false;
-  }
-  if (!fine) {
-    InferArguments(call);
-    return types_.error();
-  }
-  Inference inference(&program_, &facts(), entry.generics);
-  const size_t num_outer = structs_[id].num_outer;
-  for (size_t i = 0; i < num_outer; ++i) {
-    inference.Bind(i, entry.generics[i].AsArg());
-  }
-  fine = BindExplicit(inference, what, entry.generics, num_outer, call.generics,
-                      span(call.callee));
-  for (size_t i = 0; i < result.args.size(); ++i) {
-    const TypeId found = Infer(result.args[i]);
-    if (is_error(found)) {
-      fine = false;
-      continue;
-    }
-    const Agreement agreement = inference.Unify(entry.field_types[i], found);
-    if (agreement == Agreement::kYes) continue;
-    ReportMismatch(span(result.args[i]),
-                   absl::StrCat("the field ", Quote(entry.fields[i])),
-                   inference.Apply(entry.field_types[i]), found, agreement,
-                   Code::kE2202);
-    fine = false;
-  }
-  if (!fine || !FinishInference(what, entry.generics, inference, span(e))) {
-    return types_.error();
-  }
-  for (size_t i = 0; i < result.args.size(); ++i) {
-    fine &= Adopt(result.args[i], inference.Apply(entry.field_types[i]));
-  }
-  Type type;
-  type.kind = TypeKind::kStruct;
-  type.decl = id.index;
-  type.args = inference.TakeArgs();
-  const TypeId type_id = Bounded(types_.Intern(std::move(type)), span(e));
-  AddCall(e, std::move(result), type_id);
-  return fine ? type_id : types_.error();
-}
-
 }  // namespace linnet::lang

@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/lang/checker.h"
-#include "core/lang/type_text.h"
 
 namespace linnet::lang {
 namespace {

@@ -1,5 +1,6 @@
 // Lookup of names (language.md section 3.3).
 
+#include <algorithm>
 #include <string>
 #include <vector>
 

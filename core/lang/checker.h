@@ -1,15 +1,17 @@
 // The checker's state and its passes; private to core/lang. check.h is the way
 // in. One file per subject:
-//   check_decl.cc   what a module declares, imports, signatures, members
-//   check_name.cc   lookup of names
-//   check_types.cc  types and generic arguments as written
-//   check_expr.cc   expressions; check_operator.cc the operators
-//   check_call.cc   calls; check_prelude.cc the prelude's functions
-//   check_index.cc  index notation and slices
-//   check_match.cc  if, match and patterns
-//   check_stmt.cc   bodies
-//   check_literal.cc what literals become
-//   check_program.cc recursion, state flags, warnings
+//   check_collect.cc   what modules declare and import
+//   check_decl.cc      generics, `where`, members, signatures
+//   check_name.cc      lookup of names
+//   check_types.cc     types as written; check_generic.cc generic arguments
+//   check_expr.cc      expressions; check_operator.cc the operators
+//   check_literal.cc   what literals become
+//   check_call.cc      calls; check_struct.cc construction of structs
+//   check_prelude.cc, check_prelude_shape.cc   the prelude's functions
+//   check_index.cc     index notation; check_slice.cc slices
+//   check_match.cc     if, match and patterns
+//   check_stmt.cc      bodies; check_loop.cc loops
+//   check_program.cc   recursion, state flags, warnings
 //
 // Declarations are elaborated on demand (Ensure…), each in a Context of its
 // own, so that their order in the source does not matter.
@@ -213,7 +215,9 @@ class Checker {
   void ReadWhere(NodeList<ExprId> clauses, std::vector<Constraint>& out,
                  ShapeFacts& facts);
   TypeId ReadSignatureType(TypeNodeId node);
+  std::vector<std::vector<size_t>> PartsOfDeclarations() const;
   void CheckContainment();
+  void ReportContainment(size_t declaration);
   Context ContextOf(const Place& place);
 
   // -- check_name.cc ---------------------------------------------------------
@@ -253,6 +257,10 @@ class Checker {
   std::optional<GenericArg> ReadGenericArg(const GenericArgNode& node,
                                            const Generic& generic);
   std::optional<GenericArg> ReadShapeArg(const GenericArgNode& node);
+  std::optional<GenericArg> ReadDimArg(const GenericArgNode& node);
+  std::optional<GenericArg> ReadDTypeArg(const GenericArgNode& node);
+  bool NamesFailure(const GenericArgNode& node);
+  static absl::string_view WantedText(GenericKind kind);
   // The arguments of a type: all that have no default are needed.
   std::optional<std::vector<GenericArg>> ReadTypeArgs(
       absl::string_view what, absl::Span<const Generic> generics,
@@ -350,7 +358,12 @@ class Checker {
   TypeId CallFunction(ExprId e, FunctionId id, TypeId receiver_type,
                       ExprId receiver);
   TypeId Construct(ExprId e, StructId id);
+  bool AssignFields(ExprId e, StructId id, CallInfo& result);
+  bool UnifyFields(const Struct& entry, const CallInfo& call,
+                   Inference& inference);
   void InferArguments(const CallExpr& call);
+  void ReportNoMethod(BlockId block, Ident name);
+  size_t SlotOf(const Function& function, Ident name);
   bool AssignArguments(ExprId e, FunctionId id, CallInfo& info);
   bool UnifyArguments(const Function& function, const CallInfo& info,
                       Inference& inference);
@@ -362,7 +375,15 @@ class Checker {
 
   // -- check_prelude.cc ------------------------------------------------------
   TypeId CallPrelude(ExprId e, Prelude prelude);
-  struct PreludeCall;
+  struct PreludeCall {
+    ExprId expr;
+    const CallExpr* node;
+    Prelude prelude;
+    std::string name;          // Quoted.
+    std::vector<ExprId> args;  // Positional.
+    ExprId axis;               // `axis = …`
+    CallInfo info;
+  };
   TypeId CallCast(PreludeCall& call);
   TypeId CallFloatUnary(PreludeCall& call);
   TypeId CallAbs(PreludeCall& call);
@@ -394,6 +415,11 @@ class Checker {
   bool BindDomain(IndexVar& var, Shape domain, Span span);
   void SilenceIndices(const IndexExpr& index);
   TypeId InferSlice(ExprId e, const Type& tensor);
+  bool AddSliceComponent(const ComponentNode& component, const Shape& shape,
+                         IndexInfo& result);
+  void KeepAxes(size_t count, const Shape& shape, IndexInfo& result);
+  Shape FinishSlice(absl::Span<const ComponentNode> components,
+                    IndexInfo& result);
   bool CheckSliceAxis(const ComponentNode& component, const Unit& unit,
                       SliceAxis* axis);
   std::optional<expr::Expr> ReadBound(ExprId e, absl::string_view what);
@@ -442,7 +468,6 @@ class Checker {
 
   // -- check_program.cc ------------------------------------------------------
   void CheckRecursion();
-  void SpreadStateFlags();
   void Warn();
 
   // -- Helpers ---------------------------------------------------------------

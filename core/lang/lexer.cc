@@ -121,6 +121,15 @@ const Punctuation& PunctuationAt(absl::string_view rest) {
   return kPunctuation[i];
 }
 
+// Whether a code point is more likely a letter than a symbol. Only what is said
+// after the report that it is illegal depends on this.
+bool IsForeignLetter(uint32_t c) {
+  const bool latin_symbol = (c >= 0x80 && c <= 0xBF) || c == 0xD7 || c == 0xF7;
+  const bool symbol = (c >= 0x2000 && c <= 0x2BFF) ||
+                      (c >= 0x3000 && c <= 0x303F) || c >= 0xFE00;
+  return !latin_symbol && !symbol;
+}
+
 class Lexer {
  public:
   Lexer(const Source& source, NameTable& names, DiagnosticList& diagnostics,
@@ -245,11 +254,37 @@ class Lexer {
 
   void WordToken() {
     const size_t begin = at_;
-    while (at_ < text_.size() && Is(text_[at_], kLetter | kDigit)) ++at_;
+    do {
+      while (at_ < text_.size() && Is(text_[at_], kLetter | kDigit)) ++at_;
+    } while (SkipForeignLetters());
     const absl::string_view word = text_.substr(begin, at_ - begin);
     const TokenKind kind = WordKind(word);
     const bool named = kind == TokenKind::kName || kind == TokenKind::kReserved;
     Push(kind, begin, named ? names_.Intern(word).index : 0);
+  }
+
+  // Where the foreign letters from here end.
+  size_t ForeignEnd() const {
+    size_t end = at_;
+    while (end < text_.size() && static_cast<uint8_t>(text_[end]) >= 0x80) {
+      const CodePoint c = DecodeUtf8(text_, end);
+      if (!c.well_formed || !IsForeignLetter(c.value)) break;
+      end += static_cast<size_t>(c.length);
+    }
+    return end;
+  }
+
+  // Goes over letters that are no ASCII, so that a name with some is one name
+  // and one report for each group of them.
+  bool SkipForeignLetters() {
+    const size_t begin = at_;
+    at_ = ForeignEnd();
+    if (at_ == begin) return false;
+    Report(
+        Code::kE1001, begin, at_,
+        absl::StrCat("illegal `", Printable(text_.substr(begin, at_ - begin)),
+                     "` in a name"));
+    return true;
   }
 
   void NumberToken() {
@@ -336,6 +371,11 @@ class Lexer {
   }
 
   void IllegalCharacters() {
+    const size_t letters = ForeignEnd();
+    if (letters > at_ && letters < text_.size() &&
+        Is(text_[letters], kLetter | kDigit)) {
+      return WordToken();
+    }
     const size_t begin = at_;
     bool well_formed = true;
     while (at_ < text_.size() && !Is(text_[at_], kAnyClass)) {

@@ -305,8 +305,12 @@ bool Parser::ParseSelectors(UseNode* use) {
 
 Tree ParseFile(const Source& source, NameTable& names,
                DiagnosticList& diagnostics, const Limits& limits) {
+  const int errors_before = diagnostics.num_errors();
   TokenBuffer tokens = Lex(source, names, diagnostics, limits);
-  return Parser(source, std::move(tokens), names, diagnostics, limits).Run();
+  Tree tree =
+      Parser(source, std::move(tokens), names, diagnostics, limits).Run();
+  tree.has_errors = diagnostics.num_errors() > errors_before;
+  return tree;
 }
 
 }  // namespace linnet::lang

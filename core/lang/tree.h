@@ -49,6 +49,9 @@ class Tree {
   NodeList<UseNode> uses;
   NodeList<ItemId> items;          // At module level, in order.
   std::vector<Span> doc_comments;  // For formatters; no meaning.
+  // Whether a lexical or syntax error was reported, so that parts may be left
+  // out. What is missing would be reported again where it is used.
+  bool has_errors = false;
 
   // -- Nodes -----------------------------------------------------------------
   const ExprNode& expr(ExprId id) const { return exprs_[id]; }

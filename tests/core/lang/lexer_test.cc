@@ -124,6 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"EscapeOfASurrogate", "\"\\u{D800}\"", "E1003 1-9"},
         {"EscapePastUnicode", "\"\\u{110000}\"", "E1003 1-11"},
         {"EscapeNotClosed", "\"\\u{41\"", "E1003 1-6"},
+        {"ForeignWord", "\xCE\xB1\xCE\xB2 = 1", "E1001 0-4"},
         {"LetterInAName", "na\xC3\xAFve", "E1001 2-4"},
         {"IllegalCharactersAreGrouped", "a @#$\xC3\xA9 b @",
          "E1001 2-7; E1001 10-11"},
@@ -193,6 +194,12 @@ TEST(LexerTest, KnowsEveryWord) {
 #define LINNET_PUNCTUATION(enumerator, text) \
   EXPECT_EQ(kind_of(text), TokenKind::enumerator) << text;
 #include "core/lang/token.def"
+}
+
+TEST(LexerTest, AForeignLetterDoesNotSplitAName) {
+  const Lexed lexed("na\xC3\xAFve \xC3\xA9t\xC3\xA9 x\xE2\x86\x92y");
+  EXPECT_EQ(lexed.Tokens(), "na\xC3\xAFve \xC3\xA9t\xC3\xA9 x \xE2\x86\x92 y");
+  EXPECT_EQ(lexed.Errors(), "E1001 2-4; E1001 7-9; E1001 10-12; E1001 14-17");
 }
 
 TEST(LexerTest, KeepsDocComments) {
