@@ -1,5 +1,6 @@
 # The client library, the commands, and linnet itself. No engine in any of them.
-linnet_folder(client_api client/api NEEDS base grpc LINKS absl::strings absl::time)
+linnet_folder(client_api client/api NEEDS base grpc
+  LINKS absl::strings absl::time nlohmann_json::nlohmann_json)
 linnet_folder(client_render client/render NEEDS base proto LINKS absl::strings)
 linnet_folder(client_commands client/commands NEEDS base client_api client_render
   LINKS absl::strings)

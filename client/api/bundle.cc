@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -17,9 +18,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "client/api/checkpoint.h"
 #include "core/base/status_macros.h"
 #include "linnet/v1/model.pb.h"
 #include "linnet/v1/models.pb.h"
+#include "nlohmann/json.hpp"
 #include "toml++/toml.h"
 
 namespace linnet::client {
@@ -30,6 +33,10 @@ namespace fs = std::filesystem;
 constexpr char kCard[] = "nest.toml";
 constexpr char kManifest[] = "linnet.toml";
 constexpr char kSourceSuffix[] = ".linnet";
+constexpr char kConfig[] = "config.json";
+constexpr char kIndex[] = "model.safetensors.index.json";
+constexpr char kSingle[] = "model.safetensors";
+constexpr char kGgufSuffix[] = ".gguf";
 
 // Whether `path` is `folder` or below it. Both canonical.
 bool IsInside(const fs::path& folder, const fs::path& path) {
@@ -47,15 +54,37 @@ class Collector {
  public:
   explicit Collector(const BundleLimits& limits) : limits_(limits) {}
 
+  // Takes the header of a checkpoint file as the whole of it. Links are
+  // followed as AddFile() does.
+  absl::Status AddHeader(const fs::path& path, const fs::path& home) {
+    std::error_code error;
+    const fs::path real = fs::canonical(path, error);
+    if (error) return NotFound(path, error.message());
+    if (!IsInside(home, real)) return LeadsOut(path, home);
+    if (static_cast<int64_t>(files_.size()) >= limits_.max_files) {
+      return LimitError("files", limits_.max_files);
+    }
+    const bool gguf = absl::EndsWithIgnoreCase(path.string(), kGgufSuffix);
+    const int64_t left = limits_.max_bytes - bytes_;
+    std::string header;
+    LINNET_ASSIGN_OR_RETURN(header, gguf ? ReadGgufHeader(real, left)
+                                         : ReadSafetensorsHeader(real, left));
+    bytes_ += static_cast<int64_t>(header.size());
+    files_.emplace(path, std::move(header));
+    return absl::OkStatus();
+  }
+
+  // The content of a file that AddFile() took.
+  const std::string& content(const fs::path& path) const {
+    return files_.at(path);
+  }
+
   // Reads one file, which must lie inside `home` once links are followed.
   absl::Status AddFile(const fs::path& path, const fs::path& home) {
     std::error_code error;
     const fs::path real = fs::canonical(path, error);
     if (error) return NotFound(path, error.message());
-    if (!IsInside(home, real)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          path.string(), " is a link that leads out of ", home.string()));
-    }
+    if (!IsInside(home, real)) return LeadsOut(path, home);
     if (!fs::is_regular_file(real, error)) return NotFound(path, "not a file");
     // Sources import by their path in the tree, so that is the one to keep.
     const fs::path kept =
@@ -188,7 +217,9 @@ class Collector {
   }
 
   v1::ModelRef Finish(const fs::path& root_file) const {
-    const fs::path top = Top();
+    return Finish(root_file, Top());
+  }
+  v1::ModelRef Finish(const fs::path& root_file, const fs::path& top) const {
     v1::ModelRef model;
     v1::SourceBundle& bundle = *model.mutable_bundle();
     Take(top, *bundle.mutable_files());
@@ -197,6 +228,10 @@ class Collector {
   }
 
  private:
+  static absl::Status LeadsOut(const fs::path& path, const fs::path& home) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path.string(), " is a link that leads out of ", home.string()));
+  }
   static absl::Status NotFound(const fs::path& path, absl::string_view why) {
     return absl::NotFoundError(absl::StrCat(path.string(), ": ", why));
   }
@@ -231,6 +266,57 @@ absl::StatusOr<v1::ModelRef> ReadCard(const fs::path& folder,
     LINNET_RETURN_IF_ERROR(collector.AddPackage(folder, 0));
   }
   return collector.Finish(card_path);
+}
+
+// Where the links of a checkpoint may lead: the folder itself, or, in a cache
+// of the Hub (`<repository>/snapshots/<revision>`), the whole repository.
+fs::path CheckpointHome(const fs::path& folder) {
+  const fs::path snapshots = folder.parent_path();
+  return snapshots.filename() == "snapshots" ? snapshots.parent_path() : folder;
+}
+
+// The files that an index names; the server says what is wrong with one.
+std::set<std::string> FilesOfIndex(const std::string& text) {
+  std::set<std::string> files;
+  const auto index = nlohmann::json::parse(text, nullptr, false);
+  if (!index.is_object() || !index.contains("weight_map")) return files;
+  for (const auto& file : index["weight_map"]) {
+    if (!file.is_string()) continue;
+    const std::string& name = file.get_ref<const std::string&>();
+    if (name.find_first_of("/\\") == std::string::npos) files.insert(name);
+  }
+  return files;
+}
+
+// A checkpoint of the Hub: its config, and of its weights the headers.
+absl::StatusOr<v1::ModelRef> ReadCheckpoint(const fs::path& folder,
+                                            const BundleLimits& limits) {
+  Collector collector(limits);
+  std::error_code error;
+  const fs::path home = CheckpointHome(folder);
+  const fs::path config = folder / kConfig;
+  LINNET_RETURN_IF_ERROR(collector.AddFile(config, home));
+  std::set<std::string> weights;
+  if (fs::exists(folder / kIndex, error)) {
+    LINNET_RETURN_IF_ERROR(collector.AddFile(folder / kIndex, home));
+    weights = FilesOfIndex(collector.content(folder / kIndex));
+  } else {
+    weights.insert(kSingle);
+  }
+  for (const std::string& name : weights) {
+    if (!fs::exists(folder / name, error)) continue;
+    LINNET_RETURN_IF_ERROR(collector.AddHeader(folder / name, home));
+  }
+  // The folder's name is the model's, unless it is that of a revision.
+  return collector.Finish(config,
+                          home == folder ? folder.parent_path() : folder);
+}
+
+absl::StatusOr<v1::ModelRef> ReadGguf(const fs::path& file,
+                                      const BundleLimits& limits) {
+  Collector collector(limits);
+  LINNET_RETURN_IF_ERROR(collector.AddHeader(file, file.parent_path()));
+  return collector.Finish(file);
 }
 
 absl::StatusOr<v1::ModelRef> ReadSource(const fs::path& file,
@@ -302,16 +388,26 @@ absl::StatusOr<v1::ModelRef> ReadModel(const std::string& text,
     }
     return ReadSource(real, limits);
   }
-  if (path.filename() == kCard) {
+  if (absl::EndsWithIgnoreCase(text, kGgufSuffix)) {
+    const fs::path real = fs::canonical(path, error);
+    if (error) {
+      return absl::NotFoundError(absl::StrCat(text, ": ", error.message()));
+    }
+    return ReadGguf(real, limits);
+  }
+  if (path.filename() == kCard || path.filename() == kConfig) {
     path = path.parent_path().empty() ? fs::path(".") : path.parent_path();
   }
   if (fs::is_directory(path, error)) {
     const fs::path folder = fs::canonical(path, error);
-    if (error || !fs::exists(folder / kCard, error)) {
-      return absl::NotFoundError(
-          absl::StrCat(text, ": a folder without a ", kCard));
+    if (!error && fs::exists(folder / kCard, error)) {
+      return ReadCard(folder, limits);
     }
-    return ReadCard(folder, limits);
+    if (!error && fs::exists(folder / kConfig, error)) {
+      return ReadCheckpoint(folder, limits);
+    }
+    return absl::NotFoundError(
+        absl::StrCat(text, ": a folder without a ", kCard, " or a ", kConfig));
   }
   if (absl::StartsWith(text, "/") || absl::StartsWith(text, "./") ||
       absl::StartsWith(text, "../")) {

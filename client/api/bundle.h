@@ -24,6 +24,9 @@ struct BundleLimits {
 // Reads the model that `text` means:
 //   - a folder with a `nest.toml`, or that file: the card, the bindings it
 //     names, `config.json`, and every source below the folder;
+//   - a folder with a `config.json` and no card, or that file: a checkpoint of
+//     the Hub, with the headers of its safetensors files and their index;
+//   - a file that ends in `.gguf`: its header;
 //   - a file that ends in `.linnet`: the file, and, when it lies in a package
 //   (a
 //     folder with a `linnet.toml` above it), the sources its imports can reach:

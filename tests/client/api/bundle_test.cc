@@ -1,5 +1,7 @@
 #include "client/api/bundle.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -29,7 +31,7 @@ class BundleTest : public ::testing::Test {
 
   void Write(const std::string& path, const std::string& text = "x") {
     fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
+    std::ofstream(root_ / path, std::ios::binary) << text;
   }
   std::string At(const std::string& path) { return (root_ / path).string(); }
 
@@ -93,6 +95,93 @@ TEST_F(BundleTest, AFolderWithACard) {
                 ElementsAre("b.json", "nest.toml", "src/lib.linnet"));
     EXPECT_EQ(model->bundle().root_file(), "nest.toml");
   }
+}
+
+// A file of eight bytes of length, the header, and data.
+std::string Safetensors(const std::string& header, const std::string& data) {
+  std::string bytes(8, '\0');
+  bytes[0] = static_cast<char>(header.size());
+  return bytes + header + data;
+}
+
+TEST_F(BundleTest, ACheckpointGoesWithoutItsWeights) {
+  Write("tiny/config.json", "{}");
+  Write("tiny/model.safetensors", Safetensors("{}   ", "weights"));
+  Write("tiny/other.bin");
+  for (const char* path : {"tiny", "tiny/config.json"}) {
+    const auto model = ReadModel(At(path));
+    ASSERT_TRUE(model.ok()) << model.status();
+    EXPECT_THAT(Paths(*model),
+                ElementsAre("tiny/config.json", "tiny/model.safetensors"));
+    EXPECT_EQ(model->bundle().root_file(), "tiny/config.json");
+    EXPECT_EQ(model->bundle().files(1).content(), Safetensors("{}   ", ""));
+  }
+}
+
+TEST_F(BundleTest, AnIndexNamesTheFilesOfACheckpoint) {
+  Write("m/config.json", "{}");
+  Write("m/model.safetensors.index.json",
+        R"({"weight_map": {"a": "x.safetensors", "b": "x.safetensors",
+            "c": "../secret", "d": "missing.safetensors"}})");
+  Write("m/x.safetensors", Safetensors("{}", "weights"));
+  Write("secret");
+  const auto model = ReadModel(At("m"));
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_THAT(Paths(*model),
+              ElementsAre("m/config.json", "m/model.safetensors.index.json",
+                          "m/x.safetensors"));
+}
+
+TEST_F(BundleTest, LinksOfAHubCacheStayInItsRepository) {
+  Write("repo/blobs/1", "{}");
+  Write("repo/blobs/2", Safetensors("{}", "weights"));
+  const fs::path snapshot = root_ / "repo/snapshots/abc";
+  fs::create_directories(snapshot);
+  fs::create_symlink("../../blobs/1", snapshot / "config.json");
+  fs::create_symlink("../../blobs/2", snapshot / "model.safetensors");
+  const auto model = ReadModel(snapshot.string());
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_THAT(Paths(*model), ElementsAre("config.json", "model.safetensors"));
+  // Elsewhere a link must stay in the folder.
+  Write("m/config.json", "{}");
+  fs::create_symlink(root_ / "repo/blobs/2", root_ / "m/model.safetensors");
+  EXPECT_TRUE(absl::IsInvalidArgument(ReadModel(At("m")).status()));
+}
+
+TEST_F(BundleTest, AHeaderMustFitItsFile) {
+  Write("m/config.json", "{}");
+  Write("m/model.safetensors", Safetensors("{}  ", "").substr(0, 10));
+  const absl::Status status = ReadModel(At("m")).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("said to have 4 bytes, but the file has 10"));
+  BundleLimits limits;
+  limits.max_bytes = 20;
+  Write("m/model.safetensors", Safetensors("{}              ", ""));
+  EXPECT_TRUE(absl::IsResourceExhausted(ReadModel(At("m"), limits).status()));
+}
+
+TEST_F(BundleTest, AGgufFileGoesWithoutItsWeights) {
+  const auto number = [](uint64_t value, size_t bytes) {
+    std::string text;
+    for (size_t i = 0; i < bytes; ++i) {
+      text += static_cast<char>((value >> (8 * i)) & 0xff);
+    }
+    return text;
+  };
+  const auto text = [&](const std::string& value) {
+    return number(value.size(), 8) + value;
+  };
+  const std::string header =
+      "GGUF" + number(3, 4) + number(1, 8) + number(2, 8) + text("list") +
+      number(9, 4) + number(8, 4) + number(2, 8) + text("a") + text("bc") +
+      text("n") + number(4, 4) + number(7, 4) + text("t") + number(1, 4) +
+      number(32, 8) + number(0, 4) + number(0, 8);
+  Write("m.gguf", header + std::string(100'000, 'w'));
+  const auto model = ReadModel(At("m.gguf"));
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ(model->bundle().root_file(), "m.gguf");
+  EXPECT_EQ(model->bundle().files(0).content(), header);
 }
 
 TEST_F(BundleTest, SaysWhatIsMissing) {
