@@ -34,8 +34,8 @@ file(GLOB golden_tests CONFIGURE_DEPENDS tests/golden/*_test.cc)
 foreach(test IN LISTS golden_tests)
   cmake_path(GET test STEM stem)
   add_executable(golden_${stem} ${test})
-  target_link_libraries(golden_${stem} PRIVATE linnet_planner linnet_library
-    linnet_warnings linnet_test_support GTest::gtest)
+  target_link_libraries(golden_${stem} PRIVATE linnet_library linnet_warnings
+    linnet_test_support GTest::gtest)
   gtest_discover_tests(golden_${stem} NO_PRETTY_VALUES
     DISCOVERY_TIMEOUT 60 PROPERTIES LABELS golden TIMEOUT 600)
 endforeach()
