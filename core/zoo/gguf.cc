@@ -266,6 +266,7 @@ GgufTensor ReadTensor(Reader& reader) {
                              ", which are no whole blocks of ", type->elements,
                              " of ", tensor.type));
   }
+  if (!reader.ok()) return tensor;
   tensor.bytes = count / type->elements * type->bytes;
   std::reverse(tensor.shape.begin(), tensor.shape.end());
   return tensor;
