@@ -30,8 +30,16 @@ function(linnet_package_library name)
     find_library(LINNET_LIBRARY_${name} NAMES ${name} REQUIRED)
   endif()
 endfunction()
+# The shared reflection library brings the gRPC with TLS with it, and a process
+# that loads both kinds of gRPC never gets through grpc_init(): each registers the
+# trace flags of the other again.
+if(LINNET_STATIC)
+  set(grpc_kind _unsecure)
+else()
+  set(grpc_kind "")
+endif()
 set(grpc_libraries)
-foreach(name IN ITEMS grpc++_unsecure grpc_unsecure gpr upb address_sorting
+foreach(name IN ITEMS grpc++${grpc_kind} grpc${grpc_kind} gpr upb address_sorting
     re2 cares z)
   linnet_package_library(${name})
   list(APPEND grpc_libraries ${LINNET_LIBRARY_${name}})
