@@ -36,8 +36,7 @@ foreach(test IN LISTS golden_tests)
   add_executable(golden_${stem} ${test})
   target_link_libraries(golden_${stem} PRIVATE linnet_library linnet_warnings
     linnet_test_support GTest::gtest)
-  gtest_discover_tests(golden_${stem} NO_PRETTY_VALUES
-    DISCOVERY_TIMEOUT 60 PROPERTIES LABELS golden TIMEOUT 600)
+  linnet_add_tests(golden_${stem} golden)
 endforeach()
 
 file(GLOB benches CONFIGURE_DEPENDS tests/bench/*_bench.cc)
