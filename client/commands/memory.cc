@@ -25,6 +25,7 @@ struct Flags {
   ServerFlags server;
   ModelFlags model;
   TrainingFlags training;
+  bool why = false;
 };
 
 void AddSize(CLI::App& command, const std::string& names,
@@ -104,6 +105,9 @@ void AddFlags(CLI::App& command, Flags& flags) {
       "--compiled", [&config] { config.set_compiled(true); },
       "calls are issued by a compiled graph");
   AddTrainingFlags(command, flags.training);
+  command.add_flag("--why", flags.why,
+                   "what is in memory over the step, and which tensors at its "
+                   "peak");
   AddServerFlags(command, flags.server);
 }
 
@@ -121,7 +125,7 @@ Outcome RunMemory(Flags& flags) {
     return Failure(status);
   }
   v1::AnalyzeRequest request;
-  request.set_view(v1::VIEW_FULL);
+  request.set_view(flags.why ? v1::VIEW_TIMELINE : v1::VIEW_FULL);
   request.mutable_config()->Swap(&flags.model.config);
   if (const char* config = std::getenv("CUBLAS_WORKSPACE_CONFIG")) {
     request.mutable_config()->set_cublas_workspace_config(config);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "client/render/report.h"
+#include "client/render/timeline.h"
 #include "linnet/v1/model.pb.h"
 #include "linnet/v1/models.pb.h"
 #include "linnet/v1/planner.pb.h"
@@ -128,7 +129,7 @@ Json Report(const v1::AnalyzeResponse& response, const std::string& model) {
       {"naive", allocation.naive_bytes()},
       {"planned", allocation.planned_bytes()},
       {"lower_bound", allocation.lower_bound_bytes()}};
-  return {
+  Json out = {
       {"version", 1},
       {"configuration", Configuration(response.config(), model)},
       {"symbols", symbols},
@@ -147,6 +148,10 @@ Json Report(const v1::AnalyzeResponse& response, const std::string& model) {
       {"warnings", List(response.warnings())},
       {"assumptions", List(response.assumptions())},
   };
+  if (response.has_timeline()) {
+    out["timeline"] = TimelineJson(response.timeline());
+  }
+  return out;
 }
 
 }  // namespace

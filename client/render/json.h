@@ -12,8 +12,9 @@ namespace linnet::client {
 
 // The document of `linnet memory --json`, version 1: configuration, symbols,
 // components, peak, allocation, recompute, devices, formulas, unknown,
-// warnings, assumptions. A number that is not known is null. `model` is what
-// the person wrote, since the answer names built-in models only.
+// warnings, assumptions, and timeline where it was asked for. A number that is
+// not known is null. `model` is what the person wrote, since the answer names
+// built-in models only.
 std::string ReportJson(const v1::AnalyzeResponse& response,
                        const std::string& model);
 

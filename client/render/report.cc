@@ -10,6 +10,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "client/render/table.h"
+#include "client/render/timeline.h"
 #include "core/base/bytes.h"
 #include "linnet/v1/models.pb.h"
 #include "linnet/v1/planner.pb.h"
@@ -43,29 +45,6 @@ void AppendList(absl::string_view heading, const Texts& texts,
   absl::StrAppend(&out, "\n", heading, ":\n");
   for (const std::string& text : texts)
     absl::StrAppend(&out, "  - ", text, "\n");
-}
-
-// Columns as wide as their longest cell, two blanks between them.
-std::string RenderTable(const std::vector<std::vector<std::string>>& rows,
-                        absl::string_view indent) {
-  std::vector<size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], row[i].size());
-    }
-  }
-  std::string out;
-  for (const auto& row : rows) {
-    std::string text(indent);
-    for (size_t i = 0; i < row.size(); ++i) {
-      absl::StrAppend(&text, row[i],
-                      std::string(widths[i] - row[i].size() + 2, ' '));
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    absl::StrAppend(&out, text, "\n");
-  }
-  return out;
 }
 
 template <typename Tensors>
@@ -163,6 +142,9 @@ std::string RenderOne(const v1::AnalyzeResponse& response) {
         " with a buffer per tensor, ", FormatBytes(allocation.planned_bytes()),
         " planned, ", FormatBytes(allocation.lower_bound_bytes()),
         " live at most.\n");
+  }
+  if (response.has_timeline()) {
+    absl::StrAppend(&out, "\n", RenderTimeline(response.timeline()));
   }
   AppendList("Not included (unknown)", response.unknown(), out);
   AppendList("Warnings", response.warnings(), out);

@@ -314,6 +314,38 @@ v1::AnalyzeResponse ToResponse(const planner::Report& from) {
   return to;
 }
 
+v1::Timeline ToTimeline(const planner::MemoryTimeline& from) {
+  constexpr size_t kMaxTensors = 1000;
+  v1::Timeline to;
+  to.set_num_positions(from.num_positions);
+  for (const auto& category : from.categories) {
+    v1::CategoryTimeline& out = *to.add_categories();
+    out.set_category(category.name);
+    out.mutable_bytes()->Add(category.bytes.begin(), category.bytes.end());
+  }
+  to.set_peak_position(from.peak_position);
+  to.set_peak_at(from.peak_at);
+  int64_t more = 0;
+  for (size_t i = 0; i < from.live_at_peak.size(); ++i) {
+    const auto& tensor = from.live_at_peak[i];
+    if (i >= kMaxTensors) {
+      more += tensor.bytes;
+      continue;
+    }
+    v1::LiveTensor& out = *to.add_live_at_peak();
+    out.set_name(tensor.name);
+    out.set_category(tensor.category);
+    out.set_bytes(tensor.bytes);
+    if (tensor.step >= 0) out.set_step(tensor.step);
+    out.set_label(tensor.label);
+    out.set_scope(tensor.scope);
+  }
+  to.set_num_more(static_cast<int64_t>(from.live_at_peak.size()) -
+                  to.live_at_peak_size());
+  to.set_more_bytes(more);
+  return to;
+}
+
 void FillSummary(const planner::Prepared& prepared,
                  const planner::Summary& from, v1::AnalyzeResponse& to) {
   v1::Totals& totals = *to.mutable_totals();

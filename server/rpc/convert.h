@@ -25,6 +25,8 @@ absl::StatusOr<planner::Config> ToConfig(const v1::Configuration& from,
 // `from` as a VIEW_FULL answer, without `totals` and `constraints_hold`.
 v1::AnalyzeResponse ToResponse(const planner::Report& from);
 
+v1::Timeline ToTimeline(const planner::MemoryTimeline& from);
+
 // The fields that every view has.
 void FillSummary(const planner::Prepared& prepared,
                  const planner::Summary& from, v1::AnalyzeResponse& to);

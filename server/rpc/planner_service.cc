@@ -41,6 +41,14 @@ absl::Status Answer(const planner::Prepared& prepared,
   for (v1::AnalyzeResponse& other : *response.mutable_other_policies()) {
     other.set_constraints_hold(summary.constraints_hold);
   }
+  if (view != v1::VIEW_TIMELINE) return absl::OkStatus();
+  for (int i = 0; i <= response.other_policies_size(); ++i) {
+    LINNET_ASSIGN_OR_RETURN(const planner::MemoryTimeline timeline,
+                            prepared.Timeline(config, static_cast<size_t>(i)));
+    v1::AnalyzeResponse& of =
+        i == 0 ? response : *response.mutable_other_policies(i - 1);
+    *of.mutable_timeline() = ToTimeline(timeline);
+  }
   return absl::OkStatus();
 }
 
@@ -75,8 +83,7 @@ class AnalyzeCall final : public grpc::ServerUnaryReactor {
         deadline_(call.deadline()),
         view_(request.view()),
         response_(response) {
-    if (view_ != v1::VIEW_UNSPECIFIED && view_ != v1::VIEW_SUMMARY &&
-        view_ != v1::VIEW_FULL) {
+    if (!v1::View_IsValid(view_)) {
       End(FieldError("view", "is one this server does not know"));
       return;
     }

@@ -36,6 +36,23 @@ class ReportTest(harness.DaemonTest):
         counted = sum(c["bytes"] for c in components.values() if c["bytes"] is not None)
         self.assertEqual(document["peak"]["expected"], counted)
 
+    def test_why(self):
+        daemon = self.start()
+        result = self.run_client(*LLAMA, "--why", daemon=daemon)
+        self.assertEqual(result.returncode, 0, result.err)
+        self.assertIn("Over the step, 1606 positions:", result.out)
+        self.assertIn("In memory at the peak, step 1603: linear in `lm_head`:", result.out)
+        training = ("memory", "tinyllama-1.1b-chat", "--entry", "loss_packed", "--training", "--seq-len", 1024, "--json", "--why")
+        result = self.run_client(*training, "--checkpoint", "none", "--checkpoint", "block", daemon=daemon)
+        self.assertEqual(result.returncode, 0, result.err)
+        none, block = (document["timeline"] for document in json.loads(result.out))
+        self.assertLess(none["positions"], block["positions"])
+        for timeline in (none, block):
+            # The tensors named are those that the categories count.
+            at = timeline["peak_position"]
+            named = sum(tensor["bytes"] for tensor in timeline["live_at_peak"]) + timeline["more"]["bytes"]
+            self.assertEqual(named, sum(bytes[at] for bytes in timeline["categories"].values()))
+
     def test_local_file(self):
         path = self.write("small.linnet", harness.small_model())
         result = self.run_client("memory", path, "--batch", 4, "--json", daemon=self.start())

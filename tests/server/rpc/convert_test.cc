@@ -194,5 +194,22 @@ TEST(ConvertTest, LimitsAreAtTheirValueAndOnePastIt) {
   EXPECT_EQ(MakeErrorDetail(status).limit().name(), "limits.max_files");
 }
 
+TEST(ConvertTest, ATimelineNamesTheLargestTensorsAndSumsTheOthers) {
+  planner::MemoryTimeline from;
+  from.num_positions = 2;
+  from.categories.push_back({"activations", {0, 7}});
+  for (int64_t i = 0; i < 1003; ++i) {
+    from.live_at_peak.push_back(
+        {"", "activations", 5000 - i, i - 1, "add", ""});
+  }
+  const v1::Timeline to = ToTimeline(from);
+  EXPECT_THAT(to.categories(0).bytes(), ElementsAre(0, 7));
+  EXPECT_EQ(to.live_at_peak_size(), 1000);
+  EXPECT_FALSE(to.live_at_peak(0).has_step());
+  EXPECT_EQ(to.live_at_peak(1).step(), 0);
+  EXPECT_EQ(to.num_more(), 3);
+  EXPECT_EQ(to.more_bytes(), 4000 + 3999 + 3998);
+}
+
 }  // namespace
 }  // namespace linnet::server
