@@ -42,13 +42,48 @@ void AddTexts(CLI::App& command, const std::string& name,
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-void SetShards(v1::TrainingSettings& settings, const std::string& text) {
-  int64_t shards = 0;
-  if (!absl::SimpleAtoi(text, &shards) || shards < 1) {
+int64_t Count(const std::string& flag, const std::string& text) {
+  int64_t count = 0;
+  if (!absl::SimpleAtoi(text, &count) || count < 1) {
     throw CLI::ValidationError(
-        "--shards", "must be a whole number, at least 1, not " + text);
+        flag, "must be a whole number, at least 1, not " + text);
   }
-  settings.set_shards(shards);
+  return count;
+}
+
+int32_t Stage(const std::string& text) {
+  const int64_t stage = Count("--zero-stage", text);
+  if (stage > 3) {
+    throw CLI::ValidationError("--zero-stage",
+                               "must be 1, 2 or 3, not " + text);
+  }
+  return static_cast<int32_t>(stage);
+}
+
+void AddLoraFlags(CLI::App& command, TrainingFlags& flags) {
+  using Settings = v1::TrainingSettings;
+  AddText(command, "--lora-rank",
+          "adapters of this rank beside linear layers, which are frozen", flags,
+          [](Settings& settings, const std::string& text) {
+            settings.mutable_lora()->set_rank(Count("--lora-rank", text));
+          });
+  AddTexts(
+      command, "--lora-target",
+      "a pattern over linear layers, such as q_proj, by default all of the "
+      "block arrays; may be repeated",
+      flags, [](Settings& settings, const std::string& text) {
+        settings.mutable_lora()->add_targets(text);
+      });
+  AddText(command, "--lora-dtype", "the dtype of adapters, by default f32",
+          flags, [](Settings& settings, const std::string& text) {
+            settings.mutable_lora()->set_dtype(text);
+          });
+  AddText(command, "--lora-base",
+          "how frozen linear layers are stored: plain (default), nf4 or "
+          "nf4-double",
+          flags, [](Settings& settings, const std::string& text) {
+            settings.mutable_lora()->set_base_format(text);
+          });
 }
 
 }  // namespace
@@ -56,7 +91,8 @@ void SetShards(v1::TrainingSettings& settings, const std::string& text) {
 void AddTrainingFlags(CLI::App& command, TrainingFlags& flags) {
   command.add_flag("--training", flags.training,
                    "a training step of an entry that returns its loss");
-  AddText(command, "--optimizer", "sgd, sgd-momentum, adam or adamw (default)",
+  AddText(command, "--optimizer",
+          "sgd, sgd-momentum, adam, adamw (default), adamw-8bit or adafactor",
           flags, [](v1::TrainingSettings& settings, const std::string& text) {
             settings.set_optimizer(text);
           });
@@ -84,7 +120,16 @@ void AddTrainingFlags(CLI::App& command, TrainingFlags& flags) {
            });
   AddText(command, "--shards",
           "processes that split every parameter and its states", flags,
-          SetShards);
+          [](v1::TrainingSettings& settings, const std::string& text) {
+            settings.set_shards(Count("--shards", text));
+          });
+  AddText(command, "--zero-stage",
+          "what --shards splits: 1 optimizer states, 2 gradients too, 3 "
+          "parameters too (default)",
+          flags, [](v1::TrainingSettings& settings, const std::string& text) {
+            settings.set_zero_stage(Stage(text));
+          });
+  AddLoraFlags(command, flags);
 }
 
 absl::Status FinishTraining(const TrainingFlags& flags,

@@ -30,13 +30,23 @@ Json List(const Texts& texts) {
   return list;
 }
 
+Json LoraJson(const v1::Lora& lora) {
+  return {{"rank", OrNull(lora.has_rank(), lora.rank())},
+          {"targets", List(lora.targets())},
+          {"dtype", TextOrNull(lora.dtype())},
+          {"base_format", TextOrNull(lora.base_format())}};
+}
+
 Json Training(const v1::TrainingSettings& training) {
-  return {{"optimizer", TextOrNull(training.optimizer())},
-          {"master_dtype", TextOrNull(training.master_dtype())},
-          {"gradient_dtype", TextOrNull(training.gradient_dtype())},
-          {"trainable", List(training.trainable())},
-          {"checkpoints", List(training.checkpoints())},
-          {"shards", OrNull(training.has_shards(), training.shards())}};
+  return {
+      {"optimizer", TextOrNull(training.optimizer())},
+      {"master_dtype", TextOrNull(training.master_dtype())},
+      {"gradient_dtype", TextOrNull(training.gradient_dtype())},
+      {"trainable", List(training.trainable())},
+      {"checkpoints", List(training.checkpoints())},
+      {"shards", OrNull(training.has_shards(), training.shards())},
+      {"zero_stage", OrNull(training.has_zero_stage(), training.zero_stage())},
+      {"lora", OrNull(training.has_lora(), LoraJson(training.lora()))}};
 }
 
 Json Configuration(const v1::Configuration& config, const std::string& model) {

@@ -47,15 +47,20 @@ std::string Course(const std::vector<int64_t>& bytes, int64_t most) {
   return out;
 }
 
-// What made it, with the numbers of layers left out: one line for all of them.
+// What it is and what made it, with the numbers of layers left out: one line
+// for all of them.
 std::string Source(const v1::LiveTensor& tensor) {
   if (tensor.label().empty()) return tensor.name();
-  if (tensor.scope().empty()) return tensor.label();
-  std::vector<std::string> parts = absl::StrSplit(tensor.scope(), '.');
-  for (std::string& part : parts) {
-    if (absl::c_all_of(part, absl::ascii_isdigit)) part.assign(1, '*');
+  std::string text = tensor.label();
+  if (!tensor.scope().empty()) {
+    std::vector<std::string> parts = absl::StrSplit(tensor.scope(), '.');
+    for (std::string& part : parts) {
+      if (absl::c_all_of(part, absl::ascii_isdigit)) part.assign(1, '*');
+    }
+    absl::StrAppend(&text, " in `", absl::StrJoin(parts, "."), "`");
   }
-  return absl::StrCat(tensor.label(), " in `", absl::StrJoin(parts, "."), "`");
+  if (!tensor.name().empty()) absl::StrAppend(&text, ", ", tensor.name());
+  return text;
 }
 
 // Tensors of one category and source.

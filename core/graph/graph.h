@@ -36,7 +36,8 @@ using StringId = Id<StringTag>;  // Invalid: the empty text.
 struct Object {
   StringId name;
   StringId path;          // Of a parameter, buffer or state: "layers.0.weight".
-  expr::Expr bytes;       // Of its own storage: 0 when it has another owner.
+  expr::Expr bytes;       // Of its own storage: 0 when it has another owner;
+                          // of a packed parameter, as it is stored.
   expr::Expr full_bytes;  // Elements times the size of one.
   StepId producer;        // Invalid for inputs and persistent objects.
   ObjectId owner;         // Itself or the storage's owner; never a view.
@@ -46,6 +47,11 @@ struct Object {
   DType dtype = DType::kBool;
   bool persistent = false;
 };
+
+// Whether a parameter is stored in another format than its dtype's.
+inline bool IsPacked(const Object& object) {
+  return !object.bytes.is_zero() && object.bytes != object.full_bytes;
+}
 
 struct Step {
   StringId label;    // "linear", "mul", "reshape (copy)".

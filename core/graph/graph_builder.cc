@@ -54,7 +54,8 @@ ObjectId GraphBuilder::AddObject(const ObjectSpec& spec) {
   object.persistent = spec.persistent;
   object.full_bytes = pool_->Mul(pool_->Product(spec.shape),
                                  pool_->Constant(DTypeBytes(spec.dtype)));
-  object.bytes = object.full_bytes;
+  object.bytes =
+      spec.packed_bytes.valid() ? spec.packed_bytes : object.full_bytes;
   object.owner = id;
   if (spec.view_of.valid()) {
     const Object& source = graph_->objects_[spec.view_of];

@@ -32,6 +32,8 @@ struct ObjectSpec {
   // place or tied. The owner follows; the category is then the owner's.
   ObjectId view_of = {};
   bool persistent = false;  // A view of a persistent object is not persistent.
+  // Of a parameter in a packed format; by default elements times dtype.
+  expr::Expr packed_bytes = {};
 };
 
 struct StepSpec {

@@ -31,6 +31,7 @@ struct Interval {
   int64_t end = 0;    // Last moment; included, so begin == end is one moment.
   Category category = Category::kActivations;
   ObjectId object = {};  // What it is, when it is an object of the graph.
+  StepId step = {};      // Else the step that it belongs to, if any.
 };
 
 struct Timeline {

@@ -92,16 +92,20 @@ absl::Status AddLive(const graph::Graph& graph,
     LINNET_ASSIGN_OR_RETURN(tensor.bytes, values->Of(interval.bytes));
     if (tensor.bytes == 0) continue;
     tensor.category = std::string(graph::CategoryName(interval.category));
+    graph::StepId made_by = interval.step;
     if (interval.object.valid()) {
       const graph::Object& object = graph.object(interval.object);
       tensor.name = std::string(
           graph.text(object.path.valid() ? object.path : object.name));
-      if (object.producer.valid()) {
-        const graph::Step& step = graph.step(object.producer);
-        tensor.step = object.producer.index;
-        tensor.label = std::string(graph.text(step.label));
-        tensor.scope = std::string(graph.text(step.scope));
-      }
+      made_by = object.producer;
+    } else if (interval.category == graph::Category::kActivations) {
+      tensor.name = "kept for its backward";
+    }
+    if (made_by.valid()) {
+      const graph::Step& step = graph.step(made_by);
+      tensor.step = made_by.index;
+      tensor.label = std::string(graph.text(step.label));
+      tensor.scope = std::string(graph.text(step.scope));
     }
     timeline->live_at_peak.push_back(std::move(tensor));
   }

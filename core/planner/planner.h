@@ -61,18 +61,35 @@ struct Limits {
   int32_t max_call_depth = 256;                  // Nested calls of one trace.
 };
 
+// Low-rank adapters beside linear layers, whose weights are then frozen.
+struct LoraConfig {
+  int64_t rank = 8;  // At least 1.
+  // Patterns over paths of linear layers, or their last parts, such as
+  // `q_proj`; default: every linear layer of a block array.
+  std::vector<std::string> targets;
+  std::string dtype = "f32";  // Of the adapters.
+  // How the weights of linear layers in block arrays are stored: `plain`, `nf4`
+  // or `nf4-double`.
+  std::string base_format = "plain";
+};
+
 // A training step of the entry instead of one run of it. The entry returns the
 // loss: one float, or one per row.
 struct TrainingConfig {
-  std::string optimizer = "adamw";  // `sgd`, `sgd-momentum`, `adam`, `adamw`.
-  std::string master_dtype;         // Default: no master weights.
-  std::string gradient_dtype;       // Default: that of what is updated.
+  // `sgd`, `sgd-momentum`, `adam`, `adamw`, `adamw-8bit` or `adafactor`.
+  std::string optimizer = "adamw";
+  std::string master_dtype;    // Default: no master weights.
+  std::string gradient_dtype;  // Default: that of what is updated.
   // Patterns over parameter paths, `*` for any text; default: every parameter.
   std::vector<std::string> trainable;
   // Policies to compare, each `none`, `block`, or patterns over block paths
   // with commas between; default: `none`.
   std::vector<std::string> checkpoints;
   int64_t shards = 1;  // Processes that split every parameter; at least 1.
+  // What they split: 1 master weights and optimizer states, 2 gradients too,
+  // 3 parameters too. 1 and 2 ask for at least two shards.
+  int32_t zero_stage = 3;
+  std::optional<LoraConfig> lora;
 };
 
 // analysis.md section 1. Empty strings and unset optionals mean "not given".
@@ -165,7 +182,7 @@ struct MemoryTimeline {
     std::vector<int64_t> bytes;  // By position.
   };
   struct Tensor {
-    std::string name;  // As declared; empty for one without a name.
+    std::string name;  // As declared, or what it is kept for; may be empty.
     std::string category;
     int64_t bytes = 0;
     int64_t step = -1;         // That makes it; -1 for inputs and gradients.

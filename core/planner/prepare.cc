@@ -190,6 +190,10 @@ absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
       trace::TraceEntry(*model.program, request, pool);
   if (!trace.ok()) return WithLimit(trace.status(), limits);
   parts.trace = *std::move(trace);
+  if (training && training->options.lora) {
+    LINNET_ASSIGN_OR_RETURN(parts.trace.graph,
+                            Adapt(*parts.trace.graph, &*training));
+  }
   if (training) {
     LINNET_RETURN_IF_ERROR(CheckTraining(*parts.trace.graph, *training));
   }

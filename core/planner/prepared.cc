@@ -89,7 +89,8 @@ void PreparedEntry::DeriveWorkspace(expr::Pool& pool,
     if (!workspace.known()) {
       CountUnknown(step);
     } else if (!workspace.bytes.is_zero()) {
-      workspaces_.push_back({workspace.bytes, i, i, Category::kWorkspace, {}});
+      workspaces_.push_back(
+          {workspace.bytes, i, i, Category::kWorkspace, {}, graph::StepId{i}});
       timeline->intervals.push_back(workspaces_.back());
       workspace_steps_.emplace_back(i, workspace.confidence);
     }

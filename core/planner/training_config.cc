@@ -13,6 +13,7 @@
 #include "core/lang/type_text.h"
 #include "core/planner/error.h"
 #include "core/training/gradient_flow.h"
+#include "core/training/lora.h"
 #include "core/training/moments.h"
 #include "core/training/paths.h"
 
@@ -149,6 +150,51 @@ absl::Status CheckPolicy(const graph::Graph& graph,
 
 }  // namespace
 
+namespace {
+
+absl::StatusOr<training::Lora> ReadLora(const LoraConfig& config) {
+  // More than the width of any layer; adapters of it are no low-rank ones.
+  constexpr int64_t kMaxRank = 1 << 16;
+  training::Lora lora;
+  if (config.rank < 1 || config.rank > kMaxRank) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the rank of adapters (--lora-rank) must lie between 1 and ", kMaxRank,
+        ", not be ", config.rank));
+  }
+  lora.rank = config.rank;
+  LINNET_RETURN_IF_ERROR(CheckPatterns(config.targets, "--lora-target"));
+  lora.targets = config.targets;
+  LINNET_ASSIGN_OR_RETURN(const std::optional<DType> dtype,
+                          ReadFloat(config.dtype, "--lora-dtype"));
+  if (dtype) lora.dtype = *dtype;
+  const auto format = training::ParseBaseFormat(config.base_format);
+  if (!format) {
+    return UnknownName(absl::StatusCode::kInvalidArgument,
+                       absl::StrCat("there is no format `", config.base_format,
+                                    "` of frozen weights (--lora-base)"),
+                       config.base_format, training::BaseFormatNames());
+  }
+  lora.base = *format;
+  return lora;
+}
+
+absl::Status CheckStage(const TrainingConfig& config) {
+  if (config.zero_stage < 1 || config.zero_stage > 3) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "there is no ZeRO stage ", config.zero_stage,
+        " (--zero-stage): 1 splits optimizer states, 2 gradients too, 3 "
+        "parameters too"));
+  }
+  if (config.zero_stage < 3 && config.shards < 2) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "ZeRO stage ", config.zero_stage,
+        " splits over several processes; say over how many with --shards"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<TrainingSettings> ReadTraining(const TrainingConfig& config) {
   TrainingSettings settings;
   const auto optimizer = training::ParseOptimizer(config.optimizer);
@@ -165,6 +211,11 @@ absl::StatusOr<TrainingSettings> ReadTraining(const TrainingConfig& config) {
                           ReadFloat(config.gradient_dtype, "--gradient-dtype"));
   LINNET_RETURN_IF_ERROR(CheckPatterns(config.trainable, "--trainable"));
   settings.options.trainable = config.trainable;
+  LINNET_RETURN_IF_ERROR(CheckStage(config));
+  settings.options.zero_stage = config.zero_stage;
+  if (config.lora) {
+    LINNET_ASSIGN_OR_RETURN(settings.options.lora, ReadLora(*config.lora));
+  }
   if (config.shards < 1) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the number of shards must be at least 1, but is ", config.shards));
@@ -229,13 +280,52 @@ absl::Status CheckTraining(const graph::Graph& graph,
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::shared_ptr<const graph::Graph>> Adapt(
+    const graph::Graph& graph, TrainingSettings* settings) {
+  const training::Lora& lora = *settings->options.lora;
+  const std::vector<std::string> layers = training::LinearLayers(graph);
+  if (layers.empty()) {
+    return absl::InvalidArgumentError(
+        "the entry runs no linear layer as one kernel, so there is nothing to "
+        "put adapters beside");
+  }
+  for (const std::string& pattern : lora.targets) {
+    if (absl::c_any_of(layers, [&](const std::string& layer) {
+          return training::NamesLayer(layer, pattern);
+        })) {
+      continue;
+    }
+    std::set<std::string> known;
+    for (const std::string& layer : layers) {
+      known.insert(training::GeneralPath(layer));
+      known.insert(layer.substr(layer.rfind('.') + 1));
+    }
+    return NoMatch("linear layer (--lora-target)", pattern, known);
+  }
+  LINNET_ASSIGN_OR_RETURN(training::Adapted adapted,
+                          training::AddAdapters(graph, lora));
+  if (adapted.adapters == 0) {
+    return absl::InvalidArgumentError(
+        "no linear layer of the entry lies in a block array; name layers with "
+        "--lora-target");
+  }
+  for (const char* name : {"*.lora_A.weight", "*.lora_B.weight"}) {
+    settings->options.trainable.push_back(name);
+  }
+  return std::move(adapted.graph);
+}
+
 void AddTraining(const Config& config, Hasher* hasher) {
   hasher->Add(config.training.has_value());
   if (!config.training) return;
   const TrainingConfig& training = *config.training;
   hasher->Add(training.optimizer).Add(training.master_dtype);
   hasher->Add(training.gradient_dtype).Add(training.shards);
-  for (const auto* list : {&training.trainable, &training.checkpoints}) {
+  hasher->Add(training.zero_stage).Add(training.lora.has_value());
+  const LoraConfig lora = training.lora.value_or(LoraConfig());
+  hasher->Add(lora.rank).Add(lora.dtype).Add(lora.base_format);
+  for (const auto* list :
+       {&training.trainable, &training.checkpoints, &lora.targets}) {
     hasher->Add(static_cast<int64_t>(list->size()));
     for (const std::string& each : *list) hasher->Add(each);
   }

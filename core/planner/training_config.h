@@ -3,6 +3,7 @@
 #ifndef LINNET_CORE_PLANNER_TRAINING_CONFIG_H_
 #define LINNET_CORE_PLANNER_TRAINING_CONFIG_H_
 
+#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -33,6 +34,12 @@ absl::Status CheckLoss(const lang::Program& program, const Target& target);
 // or no block whose steps run; a model or an entry with nothing to train.
 absl::Status CheckTraining(const graph::Graph& graph,
                            const TrainingSettings& settings);
+
+// Puts the adapters of settings.options.lora into the graph, and makes them,
+// with what --trainable names, all that is trained. InvalidArgument, with close
+// names: a pattern that matches no linear layer, or an entry that runs none.
+absl::StatusOr<std::shared_ptr<const graph::Graph>> Adapt(
+    const graph::Graph& graph, TrainingSettings* settings);
 
 // Everything of the settings decides what is prepared.
 void AddTraining(const Config& config, Hasher* hasher);

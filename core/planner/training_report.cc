@@ -8,6 +8,7 @@
 #include "core/base/bytes.h"
 #include "core/base/status_macros.h"
 #include "core/planner/prepared.h"
+#include "core/training/optimizer.h"
 
 namespace linnet::planner {
 namespace {
@@ -129,7 +130,7 @@ void PreparedEntry::AddTrainingParts(const HeldBytes& held,
     AddPart(name, category, at(category), confidence, std::move(note), report);
   };
   held_part(Held::kWeights);
-  if (options.shards > 1 && !report->components.empty()) {
+  if (options.splits_parameters() && !report->components.empty()) {
     absl::StrAppend(&report->components.back().note, ", split over ",
                     options.shards, " processes");
   }
@@ -143,11 +144,12 @@ void PreparedEntry::AddTrainingParts(const HeldBytes& held,
                        " before the optimizer step"),
           report);
   if (numbers.states > 0) {
-    const int64_t each = training::StatesPerParameter(options.optimizer);
     AddPart(absl::StrCat("Optimizer states (",
                          training::OptimizerName(options.optimizer), ")"),
             Category::kOptimizerStates, numbers.states, Confidence::kExact,
-            Tensors(each * totals.trained), report);
+            absl::StrCat(training::StatesNote(options.optimizer), ", of ",
+                         Tensors(totals.trained)),
+            report);
   }
   held_part(Held::kBuffers);
   held_part(Held::kState);

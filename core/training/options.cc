@@ -8,34 +8,45 @@
 namespace linnet::training {
 namespace {
 
-struct OptimizerRow {
-  absl::string_view name;
-  int64_t states;
-};
-constexpr std::array<OptimizerRow, 4> kOptimizers = {
-    {{"sgd", 0}, {"sgd-momentum", 1}, {"adam", 2}, {"adamw", 2}}};
+// In the order of the enumerators.
+constexpr std::array<absl::string_view, 6> kOptimizers = {
+    "sgd", "sgd-momentum", "adam", "adamw", "adamw-8bit", "adafactor"};
+constexpr std::array<absl::string_view, 3> kFormats = {"plain", "nf4",
+                                                       "nf4-double"};
 
-}  // namespace
-
-absl::string_view OptimizerName(Optimizer optimizer) {
-  return kOptimizers[static_cast<size_t>(optimizer)].name;
-}
-
-std::optional<Optimizer> ParseOptimizer(absl::string_view name) {
-  for (size_t i = 0; i < kOptimizers.size(); ++i) {
-    if (kOptimizers[i].name == name) return static_cast<Optimizer>(i);
+template <typename Enum, size_t N>
+std::optional<Enum> Parse(const std::array<absl::string_view, N>& names,
+                          absl::string_view name) {
+  for (size_t i = 0; i < N; ++i) {
+    if (names[i] == name) return static_cast<Enum>(i);
   }
   return std::nullopt;
 }
 
-std::vector<absl::string_view> OptimizerNames() {
-  std::vector<absl::string_view> names;
-  for (const OptimizerRow& row : kOptimizers) names.push_back(row.name);
-  return names;
+}  // namespace
+
+absl::string_view OptimizerName(Optimizer optimizer) {
+  return kOptimizers[static_cast<size_t>(optimizer)];
 }
 
-int64_t StatesPerParameter(Optimizer optimizer) {
-  return kOptimizers[static_cast<size_t>(optimizer)].states;
+std::optional<Optimizer> ParseOptimizer(absl::string_view name) {
+  return Parse<Optimizer>(kOptimizers, name);
+}
+
+std::vector<absl::string_view> OptimizerNames() {
+  return {kOptimizers.begin(), kOptimizers.end()};
+}
+
+absl::string_view BaseFormatName(BaseFormat format) {
+  return kFormats[static_cast<size_t>(format)];
+}
+
+std::optional<BaseFormat> ParseBaseFormat(absl::string_view name) {
+  return Parse<BaseFormat>(kFormats, name);
+}
+
+std::vector<absl::string_view> BaseFormatNames() {
+  return {kFormats.begin(), kFormats.end()};
 }
 
 CheckpointPolicy ParsePolicy(absl::string_view text) {

@@ -13,15 +13,42 @@
 
 namespace linnet::training {
 
-enum class Optimizer : uint8_t { kSgd, kSgdMomentum, kAdam, kAdamW };
+enum class Optimizer : uint8_t {
+  kSgd,
+  kSgdMomentum,
+  kAdam,
+  kAdamW,
+  kAdamW8Bit,  // Two states in blocks of 8-bit numbers (bitsandbytes).
+  kAdafactor,  // Sums over rows and columns (torch.optim.Adafactor).
+};
 
-// "sgd", "sgd-momentum", "adam" or "adamw".
+// "sgd", "sgd-momentum", "adam", "adamw", "adamw-8bit" or "adafactor".
 absl::string_view OptimizerName(Optimizer optimizer);
 std::optional<Optimizer> ParseOptimizer(absl::string_view name);
 std::vector<absl::string_view> OptimizerNames();
 
-// Tensors of a parameter's size that it keeps from step to step.
-int64_t StatesPerParameter(Optimizer optimizer);
+// How a frozen weight is stored beside adapters.
+enum class BaseFormat : uint8_t {
+  kPlain,      // As the parameter is.
+  kNf4,        // 4-bit numbers with a scale per block (bitsandbytes).
+  kNf4Double,  // The same with scales in 8 bits.
+};
+
+// "plain", "nf4" or "nf4-double".
+absl::string_view BaseFormatName(BaseFormat format);
+std::optional<BaseFormat> ParseBaseFormat(absl::string_view name);
+std::vector<absl::string_view> BaseFormatNames();
+
+// Low-rank adapters: y = W x becomes y = W x + B (A x) times a number, with A
+// of rank x inputs and B of outputs x rank. W is frozen.
+struct Lora {
+  int64_t rank = 8;
+  // Patterns over the paths of linear layers, or over their last parts, such as
+  // `q_proj`; none: every one in a block array.
+  std::vector<std::string> targets;
+  DType dtype = DType::kF32;  // Of A and B.
+  BaseFormat base = BaseFormat::kPlain;
+};
 
 struct Options {
   Optimizer optimizer = Optimizer::kAdamW;
@@ -33,6 +60,13 @@ struct Options {
   std::vector<std::string> trainable;
   // Processes that a parameter is split over, 1 for none.
   int64_t shards = 1;
+  // What is split over them: 1 master weights and optimizer states, 2 gradients
+  // too, 3 parameters too.
+  int32_t zero_stage = 3;
+  std::optional<Lora> lora;
+
+  bool splits_parameters() const { return shards > 1 && zero_stage >= 3; }
+  bool splits_gradients() const { return shards > 1 && zero_stage >= 2; }
 };
 
 // What a backward pass runs forward again instead of keeping it.

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/training/optimizer.h"
+
 namespace linnet::training {
 namespace {
 
@@ -17,30 +19,36 @@ expr::Expr Times(int64_t factor, expr::Expr e, expr::Pool& pool) {
 
 }  // namespace
 
-ParameterBytes BytesOfParameter(expr::Expr elements, DType dtype, bool trained,
-                                const Options& options, expr::Pool& pool) {
-  const expr::Expr whole = Times(DTypeBytes(dtype), elements, pool);
-  const bool split = options.shards > 1;
+ParameterBytes BytesOfParameter(absl::Span<const expr::Expr> shape, DType dtype,
+                                bool trained, const Options& options,
+                                expr::Pool& pool) {
+  const bool split = options.splits_parameters();
   const DType updated =
       options.master_dtype.value_or(split ? kPartDType : dtype);
-  if (split) {
-    elements = pool.CeilDiv(elements, pool.Constant(options.shards));
-  }
-  const auto in = [&](DType of) {
+  const expr::Expr whole = pool.Product(shape);
+  const expr::Expr part = pool.CeilDiv(whole, pool.Constant(options.shards));
+  const auto in = [&](DType of, expr::Expr elements) {
     return Times(DTypeBytes(of), elements, pool);
   };
   const expr::Expr none = pool.Zero();
-  ParameterBytes bytes = {in(dtype), none, none, none, none};
-  if (split) bytes.gathered = whole;
+  ParameterBytes bytes = {
+      in(dtype, split ? part : whole), none, none, none, none, none, none};
+  if (split) bytes.gathered = in(dtype, whole);
   if (!trained) return bytes;
   if (split) {
-    bytes.weight = in(updated);
+    bytes.weight = in(updated, part);
   } else if (updated != dtype) {
-    bytes.master = in(updated);
+    bytes.master = in(updated, part);
   }
-  bytes.gradient = in(options.gradient_dtype.value_or(updated));
+  const DType gradient = options.gradient_dtype.value_or(updated);
+  const bool split_gradient = options.splits_gradients();
+  bytes.gradient = in(gradient, split_gradient ? part : whole);
+  if (split_gradient && !split) bytes.summed = in(gradient, whole);
   bytes.states =
-      Times(StatesPerParameter(options.optimizer), in(updated), pool);
+      StateBytes(options.optimizer, shape, updated, options.shards, pool);
+  if (options.optimizer == Optimizer::kAdafactor) {
+    bytes.update = in(updated, part);
+  }
   return bytes;
 }
 
@@ -59,7 +67,7 @@ StepModel::StepModel(std::shared_ptr<const graph::Graph> graph,
 
 void StepModel::AddParameters(expr::Pool& pool) {
   const expr::Expr zero = pool.Zero();
-  totals_.bytes = {zero, zero, zero, zero, zero};
+  totals_.bytes = {zero, zero, zero, zero, zero, zero, zero};
   for (int32_t i = 0; i < graph_->num_objects(); ++i) {
     const ObjectId id = {i};
     const graph::Object& object = graph_->object(id);
@@ -68,8 +76,15 @@ void StepModel::AddParameters(expr::Pool& pool) {
       continue;
     }
     const bool trained = flow_.trained(id);
-    const ParameterBytes bytes = BytesOfParameter(
-        pool.Product(graph_->shape(id)), object.dtype, trained, options_, pool);
+    ParameterBytes bytes = BytesOfParameter(graph_->shape(id), object.dtype,
+                                            trained, options_, pool);
+    if (IsPacked(object)) {
+      bytes.weight =
+          options_.splits_parameters()
+              ? pool.CeilDiv(object.bytes, pool.Constant(options_.shards))
+              : object.bytes;
+      if (options_.splits_parameters()) bytes.gathered = object.bytes;
+    }
     parameter_of_[static_cast<size_t>(i)] =
         static_cast<int32_t>(parameters_.size());
     parameters_.push_back(bytes);
@@ -79,6 +94,8 @@ void StepModel::AddParameters(expr::Pool& pool) {
     sum.gradient = pool.Add(sum.gradient, bytes.gradient);
     sum.states = pool.Add(sum.states, bytes.states);
     sum.gathered = pool.Add(sum.gathered, bytes.gathered);
+    sum.summed = pool.Add(sum.summed, bytes.summed);
+    sum.update = pool.Max(sum.update, bytes.update);
     ++totals_.parameters;
     totals_.trained += trained;
     totals_.masters += !bytes.master.is_zero();
@@ -99,6 +116,12 @@ void StepModel::AddStep(int32_t index, const runtime::Backend& backend,
   StepWorkspace& workspace = workspaces_[static_cast<size_t>(index)];
   workspace = {pool.Zero(), pool.Zero(), pool.Zero()};
   if (step.kind != graph::StepKind::kNative) return;
+  // A packed weight is unpacked for each kernel that reads it.
+  expr::Expr unpacked = pool.Zero();
+  for (ObjectId input : graph_->inputs(step)) {
+    const graph::Object& owner = graph_->object(graph_->object(input).owner);
+    if (IsPacked(owner)) unpacked = pool.Add(unpacked, owner.full_bytes);
+  }
   const runtime::Workspace plain = backend.StepWorkspace(*graph_, step, pool);
   bool known = plain.known();
   if (known) workspace.plain = workspace.forward = plain.bytes;
@@ -113,6 +136,11 @@ void StepModel::AddStep(int32_t index, const runtime::Backend& backend,
     known = known && forward.known() && backward.known();
   }
   if (!known) CountUnmodeled(Unmodeled::What::kWorkspace, step);
+  if (unpacked.is_zero()) return;
+  workspace.plain = pool.Add(workspace.plain, unpacked);
+  workspace.forward = pool.Add(workspace.forward, unpacked);
+  if (differentiable)
+    workspace.backward = pool.Add(workspace.backward, unpacked);
 }
 
 void StepModel::CountUnmodeled(Unmodeled::What what, const graph::Step& step) {

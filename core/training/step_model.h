@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "core/expr/expr.h"
 #include "core/expr/pool.h"
 #include "core/graph/graph.h"
@@ -29,18 +30,23 @@ struct ParameterBytes {
   expr::Expr gradient;  // From its first backward to the optimizer step.
   expr::Expr states;    // Of the optimizer.
   expr::Expr gathered;  // The whole weight beside its part, while it is used.
+  expr::Expr summed;  // The whole gradient beside its part, until it is split.
+  expr::Expr update;  // While the optimizer updates it.
 };
 
-// Of a parameter of `elements` elements, `bytes` as the graph has it.
+// Of a parameter of this shape.
 //   trained     weight  master            gradient       states
 //   whole       as is   in master dtype,  in gradient    n x in the dtype
 //                       when it differs   dtype, else    updated
 //                                         that updated
 //   a part      in the dtype updated: the master dtype or else f32; master none
 // A part has ceil(elements / shards) elements; an untrained one keeps its
-// dtype.
-ParameterBytes BytesOfParameter(expr::Expr elements, DType dtype, bool trained,
-                                const Options& options, expr::Pool& pool);
+// dtype. In ZeRO stage 1 the weight and its gradient stay whole, and a part is
+// of the master weight and the states alone; in stage 2 the gradient is split
+// too, once every reader of the weight has added to it.
+ParameterBytes BytesOfParameter(absl::Span<const expr::Expr> shape, DType dtype,
+                                bool trained, const Options& options,
+                                expr::Pool& pool);
 
 // Bytes that a step's kernels take beside what is counted elsewhere; 0 when
 // nothing or not known.
@@ -61,7 +67,7 @@ class StepModel {
  public:
   // Sums over the parameters.
   struct Totals {
-    ParameterBytes bytes;
+    ParameterBytes bytes;    // `update`: of the parameter that takes most.
     int32_t parameters = 0;  // That own storage.
     int32_t trained = 0;
     int32_t masters = 0;

@@ -35,7 +35,9 @@ class Maker {
     }
     for (int32_t i = 0; i < graph_.num_objects(); ++i) AddObject(ObjectId{i});
     for (int32_t s = 0; s < graph_.num_steps(); ++s) AddStep(s);
-    if (model_.options().shards > 1) AddGathered();
+    if (model_.options().splits_parameters()) AddGathered();
+    Add(model_.totals().bytes.update, moments_.optimizer(),
+        moments_.optimizer(), Category::kWorkspace);
     return std::move(timeline_);
   }
 
@@ -46,6 +48,7 @@ class Maker {
     int64_t again_end = -1;  // Of that after a recomputation.
     int64_t gradient_begin = -1;
     int64_t gradient_end = -1;
+    int64_t last_reader = -1;  // The last backward of those that carry it.
   };
 
   Life& LifeOf(ObjectId id) {
@@ -85,7 +88,9 @@ class Maker {
     for (ObjectId id : graph_.inputs(step)) {
       if (!model_.flow().carries(id)) continue;
       // Steps come in order, so the last reader is the one that stays.
-      LifeOf(id).gradient_begin = moments_.backward(s);
+      Life& life = LifeOf(id);
+      life.gradient_begin = moments_.backward(s);
+      Extend(moments_.backward(s), &life.last_reader);
     }
     for (ObjectId id : graph_.outputs(step)) {
       if (!model_.flow().carries(id)) continue;
@@ -103,9 +108,9 @@ class Maker {
   }
 
   void Add(expr::Expr bytes, int64_t begin, int64_t end, Category category,
-           ObjectId object = {}) {
+           ObjectId object = {}, StepId step = {}) {
     if (!bytes.valid() || bytes.is_zero()) return;
-    timeline_.intervals.push_back({bytes, begin, end, category, object});
+    timeline_.intervals.push_back({bytes, begin, end, category, object, step});
   }
 
   void AddObject(ObjectId id) {
@@ -114,8 +119,13 @@ class Maker {
     const Life& life = lives_[static_cast<size_t>(id.index)];
     if (model_.is_parameter(id)) {
       if (model_.flow().trained(id) && life.gradient_begin >= 0) {
-        Add(model_.parameter(id).gradient, life.gradient_begin,
+        const ParameterBytes& bytes = model_.parameter(id);
+        // Where a gradient is summed whole, its part is made from the sum.
+        Add(bytes.gradient,
+            bytes.summed.is_zero() ? life.gradient_begin : life.last_reader,
             moments_.optimizer(), Category::kGradients, id);
+        Add(bytes.summed, life.gradient_begin, life.last_reader,
+            Category::kBackwardTemporaries, id);
       }
       return;
     }
@@ -143,11 +153,11 @@ class Maker {
     if (differentiable) {
       Add(model_.saved(s).extra,
           again ? moments_.recompute(s) : moments_.forward(s), backward,
-          Category::kActivations);
+          Category::kActivations, {}, StepId{s});
     }
     const StepWorkspace& workspace = model_.workspace(s);
     const auto at = [&](expr::Expr bytes, int64_t moment) {
-      Add(bytes, moment, moment, Category::kWorkspace);
+      Add(bytes, moment, moment, Category::kWorkspace, {}, StepId{s});
     };
     // The first pass over a region wants no gradients.
     const bool wanted = differentiable && !again;

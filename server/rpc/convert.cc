@@ -139,6 +139,15 @@ absl::StatusOr<planner::TrainingConfig> ToTraining(
     }
     to.shards = from.shards();
   }
+  if (from.has_zero_stage()) to.zero_stage = from.zero_stage();
+  if (from.has_lora()) {
+    const v1::Lora& lora = from.lora();
+    to.lora.emplace();
+    if (lora.has_rank()) to.lora->rank = lora.rank();
+    to.lora->targets.assign(lora.targets().begin(), lora.targets().end());
+    if (lora.has_dtype()) to.lora->dtype = lora.dtype();
+    if (lora.has_base_format()) to.lora->base_format = lora.base_format();
+  }
   return to;
 }
 
@@ -150,6 +159,14 @@ v1::TrainingSettings ToTrainingSettings(const planner::TrainingConfig& from) {
   for (const std::string& each : from.trainable) to.add_trainable(each);
   for (const std::string& each : from.checkpoints) to.add_checkpoints(each);
   to.set_shards(from.shards);
+  to.set_zero_stage(from.zero_stage);
+  if (from.lora) {
+    v1::Lora& lora = *to.mutable_lora();
+    lora.set_rank(from.lora->rank);
+    for (const std::string& each : from.lora->targets) lora.add_targets(each);
+    lora.set_dtype(from.lora->dtype);
+    lora.set_base_format(from.lora->base_format);
+  }
   return to;
 }
 

@@ -105,6 +105,37 @@ TEST(TrainingTest, PartsAreThoseOfTheOptions) {
   }
 }
 
+TEST(TrainingTest, AdaptersAreTrainedAndTheBaseIsNot) {
+  Config config = TrainingOf(kModel);
+  config.training->lora.emplace();
+  config.training->lora->rank = 2;
+  const auto plain = PrepareOrFail(config)->Analyze(config);
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  const auto bytes_of = [](const Report& report, absl::string_view name) {
+    for (const Component& part : report.components) {
+      if (part.name == name) return part.bytes.value_or(-1);
+    }
+    return int64_t{-1};
+  };
+  // 136 f32 elements, and 2 x 8 and 8 x 2 more beside each of two layers.
+  EXPECT_EQ(bytes_of(*plain, "Weights"), 4 * (136 + 2 * 32));
+  EXPECT_EQ(bytes_of(*plain, "Optimizer states (adamw)"), 2 * 4 * 2 * 32);
+
+  config.training->lora->base_format = "nf4";
+  const auto packed = PrepareOrFail(config)->Analyze(config);
+  ASSERT_TRUE(packed.ok()) << packed.status();
+  // Each 8 x 8: 32 bytes, one scale and the code.
+  EXPECT_EQ(bytes_of(*packed, "Weights"), 2 * (32 + 4 + 64) + 4 * (8 + 2 * 32));
+  // One layer's weight at a time is unpacked.
+  EXPECT_EQ(bytes_of(*packed, "Backend workspace"), 4 * 64);
+
+  config.training->lora->base_format = "plain";
+  config.training->trainable = {"scale"};
+  const auto both = PrepareOrFail(config)->Analyze(config);
+  ASSERT_TRUE(both.ok()) << both.status();
+  EXPECT_EQ(bytes_of(*both, "Optimizer states (adamw)"), 2 * 4 * (8 + 2 * 32));
+}
+
 TEST(TrainingTest, SeveralPoliciesGiveSeveralReports) {
   Config config = TrainingOf(kModel);
   config.training->checkpoints = {"none", "block", "layers.0.proj"};
@@ -199,6 +230,33 @@ TEST(TrainingTest, BadInputSaysWhatWouldWork) {
        "(--gradient-dtype) is no float dtype; did you mean `bf16`"},
       {"shards", [](Config* c) { c->training->shards = 0; },
        "the number of shards must be at least 1, but is 0"},
+      {"stage", [](Config* c) { c->training->zero_stage = 4; },
+       "there is no ZeRO stage 4 (--zero-stage)"},
+      {"a stage of one process", [](Config* c) { c->training->zero_stage = 1; },
+       "say over how many with --shards"},
+      {"rank",
+       [](Config* c) {
+         c->training->lora = LoraConfig{0, {}, "", ""};
+       },
+       "the rank of adapters (--lora-rank) must lie between 1 and"},
+      {"adapters' target",
+       [](Config* c) {
+         c->training->lora.emplace();
+         c->training->lora->targets = {"prj"};
+       },
+       "no linear layer (--lora-target) matches `prj`; did you mean `proj`?"},
+      {"adapters' dtype",
+       [](Config* c) {
+         c->training->lora.emplace();
+         c->training->lora->dtype = "i8";
+       },
+       "`i8` (--lora-dtype) is no float dtype"},
+      {"base format",
+       [](Config* c) {
+         c->training->lora.emplace();
+         c->training->lora->base_format = "nf5";
+       },
+       "there is no format `nf5` of frozen weights (--lora-base)"},
       {"trainable", [](Config* c) { c->training->trainable = {"layer.*"}; },
        "no float parameter (--trainable) matches `layer.*`; did you mean "
        "`layers.*`"},
@@ -258,7 +316,7 @@ TEST(TrainingTest, NothingToTrainOrToShard) {
 }
 
 TEST(TrainingTest, KeysTellSettingsApart) {
-  std::vector<Config> configs(8, TrainingOf(kModel));
+  std::vector<Config> configs(14, TrainingOf(kModel));
   configs[1].training.reset();
   configs[2].training->optimizer = "sgd";
   configs[3].training->master_dtype = "f32";
@@ -266,6 +324,13 @@ TEST(TrainingTest, KeysTellSettingsApart) {
   configs[5].training->trainable = {"layers.*"};
   configs[6].training->checkpoints = {"layers.*"};
   configs[7].training->shards = 2;
+  configs[8].training->zero_stage = 2;
+  for (size_t i = 9; i < configs.size(); ++i)
+    configs[i].training->lora.emplace();
+  configs[10].training->lora->rank = 4;
+  configs[11].training->lora->targets = {"proj"};
+  configs[12].training->lora->dtype = "bf16";
+  configs[13].training->lora->base_format = "nf4";
   for (size_t i = 0; i < configs.size(); ++i) {
     for (size_t j = 0; j < configs.size(); ++j) {
       EXPECT_EQ(CacheKey(configs[i]) == CacheKey(configs[j]), i == j)

@@ -312,8 +312,9 @@ TEST(TimelineTest, SharesRoundUp) {
     options.master_dtype = row.master;
     options.gradient_dtype = row.gradient;
     options.shards = row.shards;
-    const ParameterBytes bytes = BytesOfParameter(pool.Constant(7), row.dtype,
-                                                  row.trained, options, pool);
+    const expr::Expr shape[] = {pool.Constant(7)};
+    const ParameterBytes bytes =
+        BytesOfParameter(shape, row.dtype, row.trained, options, pool);
     EXPECT_THAT((Bytes{bytes.weight.constant(), bytes.master.constant(),
                        bytes.gradient.constant(), bytes.states.constant(),
                        bytes.gathered.constant()}),
@@ -518,6 +519,50 @@ TEST(TimelinePropertyTest, MemoryFunctionsAreThePlainWalk) {
   }
 }
 
+TEST(TimelineTest, StagesSplitMoreAndMore) {
+  // Two readers of one weight of 8 bytes over two processes; forward 0 1 2,
+  // backward 2' 1' 0', optimizer.
+  constexpr char kText[] =
+      "in x 2; param w 2; a 2 = mul(x, w); b 2 = mul(a, w); reduce(b)";
+  Options options;
+  options.shards = 2;
+  options.optimizer = Optimizer::kSgdMomentum;
+  options.zero_stage = 1;
+  const Step one = Train(kText, "none", options);
+  EXPECT_THAT(one.Of(Category::kGradients), ElementsAre(0, 0, 0, 0, 8, 8, 8));
+  EXPECT_EQ(one.ValueOf(one.model->totals().bytes.weight), 8);
+  EXPECT_EQ(one.ValueOf(one.model->totals().bytes.states), 4);
+  EXPECT_THAT(one.Of(Category::kCommunication),
+              ElementsAre(0, 0, 0, 0, 0, 0, 0));
+
+  options.zero_stage = 2;
+  const Step two = Train(kText, "none", options);
+  // Whole until its first reader's backward has added to it, then a part.
+  EXPECT_THAT(two.Of(Category::kGradients), ElementsAre(0, 0, 0, 0, 0, 4, 4));
+  const Bytes without = one.Of(Category::kBackwardTemporaries);
+  Bytes with = two.Of(Category::kBackwardTemporaries);
+  for (size_t m = 0; m < with.size(); ++m) with[m] -= without[m];
+  EXPECT_THAT(with, ElementsAre(0, 0, 0, 0, 8, 8, 0));
+  EXPECT_EQ(two.ValueOf(two.model->totals().bytes.weight), 8);
+
+  options.zero_stage = 3;
+  const Step three = Train(kText, "none", options);
+  EXPECT_EQ(three.ValueOf(three.model->totals().bytes.weight), 4);
+  EXPECT_THAT(three.Of(Category::kCommunication),
+              ElementsAre(8, 8, 8, 8, 8, 8, 8));
+}
+
+TEST(TimelineTest, AnOptimizerThatNeedsRoomTakesItAtTheEnd) {
+  Options options;
+  options.optimizer = Optimizer::kAdafactor;
+  const Step step = Train(
+      "in x 4; param w 4; param v 4; a 4 = mul(x, w); b 4 = mul(a, v);"
+      "reduce(b)",
+      "none", options);
+  // One parameter at a time.
+  EXPECT_THAT(step.Of(Category::kWorkspace), ElementsAre(0, 0, 0, 0, 0, 0, 16));
+}
+
 TEST(TimelinePropertyTest, MoreShardsNeverRaiseWhatAProcessHolds) {
   expr::Pool pool;
   for (int64_t elements : {1, 7, 64, 1000003}) {
@@ -526,8 +571,9 @@ TEST(TimelinePropertyTest, MoreShardsNeverRaiseWhatAProcessHolds) {
       for (int64_t shards = 2; shards < 40; ++shards) {
         Options options;
         options.shards = shards;
-        const ParameterBytes bytes = BytesOfParameter(
-            pool.Constant(elements), DType::kBF16, trained, options, pool);
+        const expr::Expr shape[] = {pool.Constant(elements)};
+        const ParameterBytes bytes =
+            BytesOfParameter(shape, DType::kBF16, trained, options, pool);
         const int64_t held = bytes.weight.constant() + bytes.master.constant() +
                              bytes.gradient.constant() +
                              bytes.states.constant();
