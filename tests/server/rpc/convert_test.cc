@@ -64,6 +64,12 @@ TEST(ConvertTest, TrainingSettingsComeBackInAResponse) {
   training.add_checkpoints("none");
   training.add_checkpoints("block");
   training.set_shards(4);
+  training.set_zero_stage(2);
+  v1::Lora& lora = *training.mutable_lora();
+  lora.set_rank(16);
+  lora.add_targets("q_proj");
+  lora.set_dtype("bf16");
+  lora.set_base_format("nf4");
   planner::Report report;
   report.config = *ToConfig(from, {});
   report.training = planner::TrainingReport{"none", 0.25, 7, 20};
