@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "client/api/checkpoint.h"
+#include "client/api/client.h"
 #include "core/base/status_macros.h"
 #include "linnet/v1/model.pb.h"
 #include "linnet/v1/models.pb.h"
@@ -167,7 +168,7 @@ class Collector {
     toml::parse_result parsed = toml::parse(std::string_view(files_.at(path)));
     if (parsed) return std::move(parsed).table();
     const toml::parse_error& error = parsed.error();
-    return absl::InvalidArgumentError(
+    return ModelError(
         absl::StrCat(path.string(), ":", error.source().begin.line, ":",
                      error.source().begin.column, ": ",
                      absl::string_view(error.description().data(),
@@ -229,7 +230,7 @@ class Collector {
 
  private:
   static absl::Status LeadsOut(const fs::path& path, const fs::path& home) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return ModelError(absl::StrCat(
         path.string(), " is a link that leads out of ", home.string()));
   }
   static absl::Status NotFound(const fs::path& path, absl::string_view why) {

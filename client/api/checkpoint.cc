@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "client/api/client.h"
 
 namespace linnet::client {
 namespace {
@@ -133,14 +134,14 @@ absl::StatusOr<std::string> ReadSafetensorsHeader(const fs::path& path,
   std::string bytes(kLengthBytes, '\0');
   in.read(bytes.data(), kLengthBytes);
   if (in.gcount() != kLengthBytes) {
-    return absl::InvalidArgumentError(
+    return ModelError(
         absl::StrCat(path.string(), ": is too short for safetensors"));
   }
   const uint64_t length = LittleEndian(bytes.data(), kLengthBytes);
   if (length > static_cast<uint64_t>(size - kLengthBytes)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path.string(), ": its header is said to have ", length,
-                     " bytes, but the file has ", size));
+    return ModelError(absl::StrCat(path.string(),
+                                   ": its header is said to have ", length,
+                                   " bytes, but the file has ", size));
   }
   if (length >
       static_cast<uint64_t>(std::max<int64_t>(0, max_bytes - kLengthBytes))) {

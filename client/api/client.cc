@@ -190,6 +190,14 @@ v1::ErrorDetail DetailOf(const absl::Status& status) {
   return detail;
 }
 
+absl::Status ModelError(absl::string_view message) {
+  v1::ErrorDetail detail;
+  detail.set_model_at_fault(true);
+  absl::Status status = absl::InvalidArgumentError(message);
+  status.SetPayload(kDetailPayload, absl::Cord(detail.SerializeAsString()));
+  return status;
+}
+
 absl::StatusOr<std::unique_ptr<Client>> Client::Connect(
     const ConnectOptions& options) {
   auto client = std::make_unique<GrpcClient>(options);

@@ -31,6 +31,9 @@ struct ConnectOptions {
 // The detail that the status of a failed call carries; empty when it has none.
 v1::ErrorDetail DetailOf(const absl::Status& status);
 
+// InvalidArgument about a file of the model: DetailOf() it says so.
+absl::Status ModelError(absl::string_view message);
+
 // Thread-compatible. Its calls return what the protocol lists for them, and
 // Unavailable, for a person to read, when the server cannot be reached. A busy
 // server is asked again, with the delay it names, while time is left; a daemon

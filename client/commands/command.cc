@@ -100,9 +100,7 @@ Outcome Failure(const absl::Status& status) {
   int exit_status = kExitServer;
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
-      exit_status = detail.diagnostics_size() > 0 || !detail.rendered().empty()
-                        ? kExitModel
-                        : kExitUsage;
+      exit_status = detail.model_at_fault() ? kExitModel : kExitUsage;
       break;
     case absl::StatusCode::kNotFound:
     case absl::StatusCode::kOutOfRange:

@@ -66,6 +66,17 @@ void SetBackend(v1::Configuration& config, const std::string& text) {
   }
 }
 
+void SetKvLayout(v1::Configuration& config, const std::string& text) {
+  if (text == "full") {
+    config.set_kv_layout(v1::KV_LAYOUT_FULL);
+  } else if (text == "rolling") {
+    config.set_kv_layout(v1::KV_LAYOUT_ROLLING);
+  } else {
+    throw CLI::ValidationError("--kv-layout",
+                               "must be full or rolling, not " + text);
+  }
+}
+
 void SetContextBytes(v1::Configuration& config, const std::string& text) {
   const absl::StatusOr<int64_t> bytes = ParseBytes(text);
   if (!bytes.ok()) {
@@ -98,6 +109,10 @@ void AddFlags(CLI::App& command, Flags& flags) {
       config);
   AddSize(command, "--kv-block-size", "tokens of a page of a paged KV cache",
           &v1::Configuration::set_kv_block_size_tokens, config);
+  AddText(command, "--kv-layout",
+          "full (default), or rolling: layers with a window keep its positions "
+          "only",
+          SetKvLayout, config);
   AddText(command, "--context-bytes",
           "what the CUDA context takes, when known, such as 500MiB",
           SetContextBytes, config);

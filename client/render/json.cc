@@ -70,6 +70,8 @@ Json Configuration(const v1::Configuration& config, const std::string& model) {
       {"optionals", List(config.optionals())},
       {"no_bindings", config.ignore_weight_bindings()},
       {"kv_dtype", TextOrNull(config.kv_dtype())},
+      {"kv_layout",
+       config.kv_layout() == v1::KV_LAYOUT_ROLLING ? "rolling" : "full"},
       {"kv_block_size", OrNull(config.has_kv_block_size_tokens(),
                                config.kv_block_size_tokens())},
       {"context_bytes",

@@ -208,7 +208,9 @@ absl::Status CheckBundle(const std::vector<SourceFile>& files,
   return CheckPaths(files);
 }
 
-absl::StatusOr<Model> LoadModel(const ModelRef& ref, const Limits& limits) {
+namespace {
+
+absl::StatusOr<Model> Load(const ModelRef& ref, const Limits& limits) {
   if (ref.name.empty() && ref.files.empty()) {
     return absl::InvalidArgumentError("no model is given");
   }
@@ -241,6 +243,19 @@ absl::StatusOr<Model> LoadModel(const ModelRef& ref, const Limits& limits) {
   if (checked.program == nullptr) return SourceErrors(checked);
   LINNET_ASSIGN_OR_RETURN(model.program, ir::Lower(checked.program));
   return model;
+}
+
+}  // namespace
+
+absl::StatusOr<Model> LoadModel(const ModelRef& ref, const Limits& limits) {
+  absl::StatusOr<Model> model = Load(ref, limits);
+  if (model.ok() || ref.files.empty() ||
+      !absl::IsInvalidArgument(model.status())) {
+    return model;
+  }
+  absl::Status status = model.status();
+  status.SetPayload(kModelPayload, absl::Cord());
+  return status;
 }
 
 }  // namespace linnet::planner

@@ -33,6 +33,8 @@ inline constexpr absl::string_view kDiagnosticsPayload =
 inline constexpr absl::string_view kRenderedPayload = "linnet/diagnostics+text";
 // Names close to one that was not found, best first, one per line.
 inline constexpr absl::string_view kSuggestionsPayload = "linnet/suggestions";
+// Present when the model's own files are at fault, not the rest of the request.
+inline constexpr absl::string_view kModelPayload = "linnet/model";
 // The limit that was passed, as `name=value`.
 inline constexpr absl::string_view kLimitPayload = "linnet/limit";
 
@@ -108,6 +110,9 @@ struct Config {
   bool no_bindings = false;            // Ignore the card's weight bindings.
   std::string kv_dtype;
   std::optional<int64_t> kv_block_size;  // Tokens of one page.
+  // `full` or `rolling`: a layer with a window keeps all positions of its cache
+  // or only those of the window.
+  std::string kv_layout = "full";
   std::optional<int64_t> context_bytes;  // Of the CUDA context, when known.
   bool compiled = false;
   // The job's CUBLAS_WORKSPACE_CONFIG, when set.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "core/base/dtype.h"
 #include "core/base/hash.h"
@@ -66,7 +67,47 @@ absl::StatusOr<Settings> ReadSettings(const Config& config) {
                      *config.kv_block_size));
   }
   settings.kv_layout.block_size = config.kv_block_size;
+  settings.kv_layout.rolling = config.kv_layout == "rolling";
+  if (!settings.kv_layout.rolling && config.kv_layout != "full") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no cache layout `", config.kv_layout,
+                     "` (--kv-layout); use `full` or `rolling`"));
+  }
   return settings;
+}
+
+// A generic's value as the configuration, else the card gives it.
+std::string ValueOf(absl::string_view generic, const zoo::Card& card,
+                    const Config& config) {
+  for (const auto& [name, value] : config.bindings) {
+    if (name == generic) return value;
+  }
+  for (const zoo::GenericValue& each : card.generics) {
+    if (each.name == generic) return each.value;
+  }
+  return "";
+}
+
+absl::StatusOr<std::vector<runtime::CacheWindow>> WindowsOf(
+    const zoo::Card& card, const Config& config) {
+  std::vector<runtime::CacheWindow> windows;
+  for (const zoo::GenericValue& each : card.windows) {
+    runtime::CacheWindow window = {each.name, 0};
+    if (!absl::SimpleAtoi(each.value, &window.positions) &&
+        !absl::SimpleAtoi(ValueOf(each.value, card, config),
+                          &window.positions)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the card's window of `", each.name, "` is `", each.value,
+          "`, which is no number and no generic with a number"));
+    }
+    if (window.positions < 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the card's window of `", each.name,
+                       "` must be at least 1, but is ", window.positions));
+    }
+    windows.push_back(std::move(window));
+  }
+  return windows;
 }
 
 trace::Weights WeightsOf(const Model& model, const Config& config) {
@@ -144,7 +185,7 @@ std::string CacheKey(const Config& config) {
   hasher.Add(static_cast<int64_t>(config.optionals.size()));
   for (const std::string& path : config.optionals) hasher.Add(path);
   hasher.Add(config.no_bindings).Add(config.kv_dtype);
-  hasher.Add(config.kv_block_size.value_or(0));
+  hasher.Add(config.kv_block_size.value_or(0)).Add(config.kv_layout);
   AddTraining(config, &hasher);
   return hasher.Finish().Hex();
 }
@@ -209,6 +250,8 @@ absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
   parts.roles = binder.roles();
   parts.backend = settings.backend;
   parts.kv_layout = settings.kv_layout;
+  LINNET_ASSIGN_OR_RETURN(parts.kv_layout.windows,
+                          WindowsOf(model.card, config));
   parts.no_bindings = config.no_bindings;
   parts.notes = model.notes;
   // Another dtype or split means other weights than those stored.

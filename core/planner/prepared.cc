@@ -119,6 +119,8 @@ absl::Status PreparedEntry::DeriveHeld(expr::Pool& pool) {
     ++held_objects_[static_cast<size_t>(*held)];
     if (*held == Held::kCache) {
       declared_cache = pool.Add(declared_cache, object.bytes);
+      windowed_ +=
+          runtime::WindowOf(graph(), object, parts_.kv_layout).has_value();
       sum = pool.Add(
           sum, runtime::CacheBytes(graph(), object, parts_.kv_layout, pool));
     } else {

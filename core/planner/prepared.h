@@ -154,6 +154,7 @@ class PreparedEntry final : public Prepared {
   std::vector<std::pair<int64_t, Confidence>> workspace_steps_;
   std::array<expr::Expr, kNumHeld> held_;
   std::array<int64_t, kNumHeld> held_objects_{};
+  int64_t windowed_ = 0;               // KV caches of layers with a window.
   expr::Evaluator held_values_;        // held_, then the caches as declared.
   expr::Evaluator constraint_values_;  // left and right of each clause.
   std::vector<UnknownKernel> unknown_;

@@ -54,7 +54,12 @@ void PreparedEntry::AddHeldPart(Held held, int64_t bytes,
            cache ? parts_.kv_layout.confidence() : Confidence::kExact);
   part.formula = ShortText(held_[i]);
   part.note = Tensors(held_objects_[i]);
-  if (cache) absl::StrAppend(&part.note, ", ", parts_.kv_layout.Text());
+  if (cache) {
+    absl::StrAppend(&part.note, ", ", parts_.kv_layout.Text());
+    if (windowed_ > 0) {
+      absl::StrAppend(&part.note, "; ", windowed_, " with a window");
+    }
+  }
   if (held == Held::kWeights && !parts_.trace.ties.empty()) {
     absl::StrAppend(&part.note, ", ", parts_.trace.ties.size(),
                     " more tied to them");
@@ -153,6 +158,22 @@ void PreparedEntry::AddTexts(const Config& config,
     report->assumptions.push_back(
         "weight bindings are left out: nothing is tied and no optional "
         "parameter is present");
+  }
+  const int64_t caches = held_objects_[static_cast<size_t>(Held::kCache)];
+  if (windowed_ > 0) {
+    report->assumptions.push_back(
+        parts_.kv_layout.rolling
+            ? absl::StrCat(windowed_, " of ", caches,
+                           " KV caches keep the positions of their layer's "
+                           "window only (--kv-layout rolling)")
+            : absl::StrCat(windowed_, " of ", caches,
+                           " KV caches belong to layers with a window, and are "
+                           "counted in full; --kv-layout rolling counts the "
+                           "window alone"));
+  } else if (parts_.kv_layout.rolling && caches > 0) {
+    report->warnings.push_back(
+        "no layer with a window is known, so all KV caches are counted in "
+        "full");
   }
   if (!parts_.kv_layout.as_declared()) {
     report->assumptions.push_back(

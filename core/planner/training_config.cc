@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "core/base/dtype.h"
+#include "core/base/glob.h"
 #include "core/base/status_macros.h"
 #include "core/lang/type_text.h"
 #include "core/planner/error.h"
@@ -101,7 +102,7 @@ absl::Status CheckTrainable(const graph::Graph& graph,
   }
   for (const std::string& pattern : options.trainable) {
     if (absl::c_any_of(paths, [&](absl::string_view path) {
-          return training::MatchesPattern(path, pattern);
+          return MatchesGlob(path, pattern);
         })) {
       continue;
     }

@@ -1,6 +1,7 @@
 #include "core/training/gradient_flow.h"
 
 #include "absl/algorithm/container.h"
+#include "core/base/glob.h"
 #include "core/graph/kinds.h"
 #include "core/training/paths.h"
 
@@ -46,7 +47,7 @@ GradientFlow::GradientFlow(const graph::Graph& graph,
     const absl::string_view path = graph.text(object.path);
     if (trainable.empty() ||
         absl::c_any_of(trainable, [&](const std::string& pattern) {
-          return MatchesPattern(path, pattern);
+          return MatchesGlob(path, pattern);
         })) {
       trained_[static_cast<size_t>(object.owner.index)] = true;
     }

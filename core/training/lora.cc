@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "core/base/glob.h"
 #include "core/graph/graph_builder.h"
 #include "core/training/paths.h"
 
@@ -245,8 +246,8 @@ std::vector<std::string> LinearLayers(const Graph& graph) {
 }
 
 bool NamesLayer(absl::string_view layer, absl::string_view pattern) {
-  return MatchesPattern(layer, pattern) ||
-         MatchesPattern(layer, absl::StrCat("*.", pattern));
+  return MatchesGlob(layer, pattern) ||
+         MatchesGlob(layer, absl::StrCat("*.", pattern));
 }
 
 absl::StatusOr<Adapted> AddAdapters(const Graph& graph, const Lora& lora) {

@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "core/base/glob.h"
 
 namespace linnet::training {
 namespace {
@@ -31,30 +32,6 @@ absl::string_view ShortestPrefix(absl::string_view path, Wanted wanted) {
 
 }  // namespace
 
-bool MatchesPattern(absl::string_view path, absl::string_view pattern) {
-  size_t at = 0;
-  size_t next = 0;
-  size_t star = absl::string_view::npos;  // The last `*` met, and
-  size_t resume = 0;                      // where its text ends so far.
-  while (at < path.size()) {
-    if (next < pattern.size() && pattern[next] == '*') {
-      star = next++;
-      resume = at;
-    } else if (next < pattern.size() &&
-               (pattern[next] == '?' || pattern[next] == path[at])) {
-      ++next;
-      ++at;
-    } else if (star != absl::string_view::npos) {
-      next = star + 1;
-      at = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (next < pattern.size() && pattern[next] == '*') ++next;
-  return next == pattern.size();
-}
-
 absl::string_view ArrayElement(absl::string_view path) {
   return ShortestPrefix(path,
                         [](absl::string_view, absl::string_view component) {
@@ -68,7 +45,7 @@ absl::string_view CheckpointedBlock(absl::string_view path,
       path, [&](absl::string_view prefix, absl::string_view component) {
         return (policy.every_element && IsNumber(component)) ||
                absl::c_any_of(policy.patterns, [&](const std::string& pattern) {
-                 return MatchesPattern(prefix, pattern);
+                 return MatchesGlob(prefix, pattern);
                });
       });
 }

@@ -11,10 +11,6 @@
 
 namespace linnet::training {
 
-// Whether the whole of `path` matches: `*` stands for any text, dots included,
-// and `?` for one character. Linear time but for backtracking to the last `*`.
-bool MatchesPattern(absl::string_view path, absl::string_view pattern);
-
 // The shortest prefix of `path` that is an element of a block array, so one
 // that ends in a number: `layers.3` of `layers.3.experts.1.weight`. Empty when
 // there is none.

@@ -222,6 +222,7 @@ absl::StatusOr<Card> ParseCard(absl::string_view text, absl::string_view path) {
   });
   read("generics", [&](TableReader& t) { t.Generics(&card.generics); });
   read("check", [&](TableReader& t) { t.Generics(&card.check); });
+  read("windows", [&](TableReader& t) { t.Generics(&card.windows); });
   card.has_weights = top.contains("weights");
   read("weights", [&](TableReader& t) {
     t.Text("repo", &card.weights_repo);

@@ -33,6 +33,9 @@ struct Card {
   std::string entry;                           // Main entry; may be empty.
   std::vector<GenericValue> generics;          // Of the root block.
   std::vector<GenericValue> check;             // Of the main entry.
+  // Patterns over paths of states, and the positions that the layers of these
+  // KV caches look back: a number, or a generic that is one.
+  std::vector<GenericValue> windows;
   bool has_weights = false;
   std::string weights_repo, weights_revision;
   std::vector<std::string> weights_files;

@@ -229,10 +229,6 @@ void GptOss(ConfigReader& config, ImportedModel* model) {
   top.Add("lm_head.weight",
           tied ? "model.embed_tokens.weight" : "lm_head.weight", {vocab, s.h});
   model->card.parameters = model->parameter_count;
-  model->notes.push_back(absl::StrCat(
-      layers / 2, " of ", layers, " layers attend to the last ", window,
-      " positions only; their caches are counted in full, as declared, not in "
-      "a rolling layout"));
 }
 
 // The layers that BERT and RoBERTa share.

@@ -169,15 +169,10 @@ void Finish(ConfigReader& config, const DecoderSpec& spec,
             ImportedModel* model) {
   if (!config.ok()) return;
   BuildDecoder(spec, model);
-  const auto windows =
-      std::count_if(spec.layers.begin(), spec.layers.end(),
-                    [](const DecoderLayerSpec& layer) { return layer.window; });
-  if (windows > 0) {
-    model->notes.push_back(absl::StrCat(
-        windows, " of ", spec.layers.size(), " layers attend to the last ",
-        spec.window,
-        " positions only; their caches are counted in full, as declared, not "
-        "in a rolling layout"));
+  for (size_t i = 0; i < spec.layers.size(); ++i) {
+    if (!spec.layers[i].window) continue;
+    model->card.windows.push_back(
+        {absl::StrCat("layers.", i, ".*"), absl::StrCat(spec.window)});
   }
 }
 

@@ -111,6 +111,18 @@ absl::StatusOr<std::string> BackendName(v1::Backend backend) {
   }
 }
 
+absl::StatusOr<std::string> KvLayoutName(v1::KvLayout layout) {
+  switch (layout) {
+    case v1::KV_LAYOUT_UNSPECIFIED:
+    case v1::KV_LAYOUT_FULL:
+      return "full";
+    case v1::KV_LAYOUT_ROLLING:
+      return "rolling";
+    default:
+      return FieldError("config.kv_layout", "is one this server does not know");
+  }
+}
+
 absl::StatusOr<std::string> NumericsName(v1::Numerics numerics) {
   switch (numerics) {
     case v1::NUMERICS_EXACT:
@@ -205,6 +217,8 @@ v1::Configuration ToConfiguration(const planner::Config& from) {
   to.set_ignore_weight_bindings(from.no_bindings);
   if (!from.kv_dtype.empty()) to.set_kv_dtype(from.kv_dtype);
   if (from.kv_block_size) to.set_kv_block_size_tokens(*from.kv_block_size);
+  to.set_kv_layout(from.kv_layout == "rolling" ? v1::KV_LAYOUT_ROLLING
+                                               : v1::KV_LAYOUT_FULL);
   if (from.context_bytes) to.set_context_bytes(*from.context_bytes);
   to.set_compiled(from.compiled);
   if (from.cublas_workspace_config) {
@@ -282,6 +296,7 @@ absl::StatusOr<planner::Config> ToConfig(const v1::Configuration& from,
   to.optionals.assign(from.optionals().begin(), from.optionals().end());
   to.no_bindings = from.ignore_weight_bindings();
   to.kv_dtype = from.kv_dtype();
+  LINNET_ASSIGN_OR_RETURN(to.kv_layout, KvLayoutName(from.kv_layout()));
   to.compiled = from.compiled();
   if (from.has_cublas_workspace_config()) {
     to.cublas_workspace_config = from.cublas_workspace_config();

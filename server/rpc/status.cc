@@ -107,6 +107,9 @@ v1::ErrorDetail MakeErrorDetail(const absl::Status& status) {
   if (const auto text = Payload(status, kFieldPayload)) {
     detail.set_field(CutBytes(*text, 128));
   }
+  detail.set_model_at_fault(
+      status.GetPayload(planner::kModelPayload).has_value() ||
+      status.GetPayload(planner::kDiagnosticsPayload).has_value());
   int64_t milliseconds = 0;
   if (const auto text = Payload(status, kRetryPayload);
       text.has_value() && absl::SimpleAtoi(*text, &milliseconds)) {

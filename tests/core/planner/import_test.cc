@@ -176,14 +176,48 @@ INSTANTIATE_TEST_SUITE_P(
       return absl::StrReplaceAll(row.param.imported, {{"-", "_"}, {".", "_"}});
     });
 
-TEST(ImportTest, WindowsAreNamedAsAssumption) {
+TEST(ImportTest, ARollingLayoutKeepsTheWindowAlone) {
   Config config = Imported(GoldenConfig("gemma-3-1b"));
+  config.entry = "decode";
   config.batch = 1;
-  config.context = 64;
-  EXPECT_THAT(AnalyzeOrFail(config).assumptions,
-              Contains(HasSubstr("22 of 26 layers attend to the last 512 "
-                                 "positions only; their caches are counted in "
-                                 "full")));
+  config.context = 4096;
+  // 22 of 26 layers look back 512 positions; 1 head of 256 values in bf16, for
+  // keys and for values.
+  constexpr int64_t kPosition = 2 * 256 * 2;
+  const Report full = AnalyzeOrFail(config);
+  EXPECT_EQ(BytesOf(full, "KV cache"), 26 * 4096 * kPosition);
+  EXPECT_THAT(full.assumptions,
+              Contains(HasSubstr("44 of 52 KV caches belong to layers with a "
+                                 "window, and are counted in full")));
+  config.kv_layout = "rolling";
+  const Report rolling = AnalyzeOrFail(config);
+  EXPECT_EQ(BytesOf(rolling, "KV cache"), (4 * 4096 + 22 * 512) * kPosition);
+  EXPECT_THAT(rolling.assumptions,
+              Contains(HasSubstr("44 of 52 KV caches keep the positions of "
+                                 "their layer's window only")));
+  // What the program declares is the exact part.
+  EXPECT_EQ(rolling.graph_peak_bytes, full.graph_peak_bytes);
+  EXPECT_EQ(full.expected_peak_bytes - rolling.expected_peak_bytes,
+            22 * (4096 - 512) * kPosition);
+  config.context = 100;
+  EXPECT_EQ(BytesOf(AnalyzeOrFail(config), "KV cache"), 26 * 100 * kPosition);
+}
+
+TEST(ImportTest, CardsNameTheirWindows) {
+  Config config;
+  config.entry = "decode";
+  config.context = 4096;
+  config.kv_layout = "rolling";
+  config.model.name = "gpt-oss-20b";
+  // 12 layers look back 128 positions: 8 heads of 64 values in bf16, twice.
+  EXPECT_EQ(BytesOf(AnalyzeOrFail(config), "KV cache"),
+            12 * (4096 + 128) * 2 * 8 * 64 * 2);
+  config.model.name = "phi-3-mini-4k-instruct";
+  EXPECT_EQ(BytesOf(AnalyzeOrFail(config), "KV cache"),
+            int64_t{32} * 2047 * 2 * 32 * 96 * 2);
+  config.model.name = "tinyllama-1.1b-chat";
+  EXPECT_THAT(AnalyzeOrFail(config).warnings,
+              Contains(HasSubstr("no layer with a window is known")));
 }
 
 TEST(ImportTest, StoredBytesAreTheWeights) {
