@@ -101,6 +101,7 @@ TEST(ConvertTest, EverythingGivenComesBackInAResponse) {
   from.set_ignore_weight_bindings(true);
   from.set_kv_dtype("f16");
   from.set_kv_block_size_tokens(16);
+  from.set_kv_layout(v1::KV_LAYOUT_ROLLING);
   from.set_context_bytes(7);
   from.set_compiled(true);
   from.set_cublas_workspace_config(":16:8");
