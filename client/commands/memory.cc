@@ -12,6 +12,7 @@
 #include "client/api/client.h"
 #include "client/commands/command.h"
 #include "client/commands/model_flags.h"
+#include "client/commands/parallel_flags.h"
 #include "client/commands/training_flags.h"
 #include "client/render/json.h"
 #include "client/render/report.h"
@@ -120,6 +121,7 @@ void AddFlags(CLI::App& command, Flags& flags) {
       "--compiled", [&config] { config.set_compiled(true); },
       "calls are issued by a compiled graph");
   AddTrainingFlags(command, flags.training);
+  AddParallelFlags(command, config);
   command.add_flag("--why", flags.why,
                    "what is in memory over the step, and which tensors at its "
                    "peak");

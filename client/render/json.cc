@@ -49,6 +49,30 @@ Json Training(const v1::TrainingSettings& training) {
       {"lora", OrNull(training.has_lora(), LoraJson(training.lora()))}};
 }
 
+Json ParallelJson(const v1::Parallel& parallel) {
+  return {{"tensor", OrNull(parallel.has_tensor(), parallel.tensor())},
+          {"pipeline", OrNull(parallel.has_pipeline(), parallel.pipeline())},
+          {"microbatches",
+           OrNull(parallel.has_microbatches(), parallel.microbatches())},
+          {"schedule", TextOrNull(parallel.schedule())},
+          {"stages", List(parallel.stages())}};
+}
+
+Json Devices(const v1::AnalyzeResponse& response) {
+  Json list = Json::array();
+  for (const v1::DeviceMemory& device : response.devices()) {
+    list.push_back(
+        {{"name", device.name()},
+         {"holds", device.holds()},
+         {"graph_peak", OrNull(device.has_graph_bytes(), device.graph_bytes())},
+         {"expected_peak",
+          OrNull(device.has_expected_bytes(), device.expected_bytes())},
+         {"runtime",
+          OrNull(device.has_runtime_bytes(), device.runtime_bytes())}});
+  }
+  return list;
+}
+
 Json Configuration(const v1::Configuration& config, const std::string& model) {
   Json bindings = Json::object();
   const std::map<std::string, std::string> sorted(config.bindings().begin(),
@@ -80,6 +104,8 @@ Json Configuration(const v1::Configuration& config, const std::string& model) {
       {"cublas_workspace_config", OrNull(config.has_cublas_workspace_config(),
                                          config.cublas_workspace_config())},
       {"training", OrNull(config.has_training(), Training(config.training()))},
+      {"parallel",
+       OrNull(config.has_parallel(), ParallelJson(config.parallel()))},
   };
 }
 
@@ -154,7 +180,7 @@ Json Report(const v1::AnalyzeResponse& response, const std::string& model) {
       {"allocation", OrNull(response.has_allocation(), allocation_json)},
       {"recompute", OrNull(response.training().has_recomputed_part(),
                            response.training().recomputed_part())},
-      {"devices", Json::array()},
+      {"devices", Devices(response)},
       {"formulas", formulas},
       {"unknown", List(response.unknown())},
       {"warnings", List(response.warnings())},

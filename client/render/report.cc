@@ -93,6 +93,26 @@ absl::string_view ConfidenceText(v1::Confidence confidence) {
 
 namespace {
 
+// What each stage of a pipeline holds and needs, above the report of the one
+// that needs most.
+std::string RenderDevices(const v1::AnalyzeResponse& response) {
+  if (response.devices_size() == 0) return "";
+  std::vector<std::vector<std::string>> rows = {
+      {"", "graph", "expected", "holds"}};
+  std::string most;
+  int64_t bytes = -1;
+  for (const v1::DeviceMemory& device : response.devices()) {
+    rows.push_back({device.name(), FormatBytes(device.graph_bytes()),
+                    FormatBytes(device.expected_bytes()), device.holds()});
+    if (device.expected_bytes() > bytes) {
+      bytes = device.expected_bytes();
+      most = device.name();
+    }
+  }
+  return absl::StrCat(RenderTable(rows, "", {1, 2}), "\nOf ", most,
+                      ", which needs the most:\n\n");
+}
+
 std::string RenderOne(const v1::AnalyzeResponse& response) {
   std::vector<Line> lines;
   for (const v1::Component& component : response.components()) {
@@ -116,7 +136,7 @@ std::string RenderOne(const v1::AnalyzeResponse& response) {
   for (const Line& line : lines) {
     width = std::max(width, line.name.size() + 1 + line.amount.size());
   }
-  std::string out;
+  std::string out = RenderDevices(response);
   for (size_t i = 0; i < lines.size(); ++i) {
     if (i == num_components) {
       absl::StrAppend(&out, std::string(width + 2, '-'), "\n");

@@ -32,7 +32,8 @@ struct ObjectSpec {
   // place or tied. The owner follows; the category is then the owner's.
   ObjectId view_of = {};
   bool persistent = false;  // A view of a persistent object is not persistent.
-  // Of a parameter in a packed format; by default elements times dtype.
+  // What it takes when that is not elements times dtype: of a parameter in a
+  // packed format, of a tensor that several processes hold parts of.
   expr::Expr packed_bytes = {};
 };
 

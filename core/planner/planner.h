@@ -94,6 +94,17 @@ struct TrainingConfig {
   std::optional<LoraConfig> lora;
 };
 
+// How several devices share one step.
+struct ParallelConfig {
+  int64_t tensor = 1;             // Processes that split every weight.
+  int64_t pipeline = 1;           // Stages, each on processes of its own.
+  int64_t microbatches = 0;       // At least as many as stages; 0: as many.
+  std::string schedule = "1f1b";  // Or `gpipe`; of a training step.
+  // The blocks where all stages but the first begin; default: balanced by the
+  // bytes of parameters.
+  std::vector<std::string> stages;
+};
+
 // analysis.md section 1. Empty strings and unset optionals mean "not given".
 struct Config {
   ModelRef model;
@@ -118,6 +129,7 @@ struct Config {
   // The job's CUBLAS_WORKSPACE_CONFIG, when set.
   std::optional<std::string> cublas_workspace_config;
   std::optional<TrainingConfig> training;
+  ParallelConfig parallel;
 };
 
 struct Component {
@@ -139,6 +151,15 @@ struct TrainingReport {
   std::optional<double> recompute;
   int64_t peak_position = 0;  // Of the moments below.
   int64_t num_positions = 0;  // All steps, computed again and backward ones.
+};
+
+// One of several devices that are not alike.
+struct DeviceReport {
+  std::string name;   // `stage 0`
+  std::string holds;  // `embedding, layers.0-15`
+  int64_t graph_peak_bytes = 0;
+  int64_t expected_peak_bytes = 0;
+  int64_t runtime_bytes = 0;  // Of the process, as far as known.
 };
 
 struct Report {
@@ -163,6 +184,9 @@ struct Report {
   std::vector<std::string> warnings;
   std::vector<std::string> assumptions;
   std::optional<TrainingReport> training;
+  // The stages of a pipeline; the report is then that of the one that needs
+  // most.
+  std::vector<DeviceReport> devices;
 };
 
 // The numbers alone, for callers that ask many times.

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -10,9 +11,11 @@
 #include "core/base/hash.h"
 #include "core/base/status_macros.h"
 #include "core/library/native_kernel.h"
+#include "core/parallel/tensor_split.h"
 #include "core/planner/bind.h"
 #include "core/planner/error.h"
 #include "core/planner/model.h"
+#include "core/planner/pipeline.h"
 #include "core/planner/planner.h"
 #include "core/planner/prepared.h"
 #include "core/planner/training_config.h"
@@ -131,6 +134,81 @@ int64_t Processes(const lang::Program& program, lang::BlockId root,
   return 1;
 }
 
+bool HasShards(const lang::Program& program, lang::BlockId root) {
+  return root.valid() &&
+         absl::c_any_of(program.blocks[root].generics,
+                        [&](const lang::Generic& generic) {
+                          return program.name(generic.name) == kShardsGeneric;
+                        });
+}
+
+absl::Status CheckParallel(const ParallelConfig& parallel) {
+  // No machine has more.
+  constexpr int64_t kMost = 1 << 20;
+  const std::pair<int64_t, absl::string_view> sizes[] = {
+      {parallel.tensor, "--tensor-parallel"},
+      {parallel.pipeline, "--pipeline-parallel"},
+      {std::max<int64_t>(parallel.microbatches, 1), "--microbatches"}};
+  for (const auto& [size, flag] : sizes) {
+    if (size < 1 || size > kMost || parallel.microbatches < 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          flag, " must lie between 1 and ", kMost, ", not be ", size));
+    }
+  }
+  if (parallel.pipeline > 1) return absl::OkStatus();
+  if (parallel.microbatches > 1 || !parallel.stages.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        parallel.stages.empty() ? "--microbatches" : "--stages",
+        " is for a pipeline; say how many stages with --pipeline-parallel"));
+  }
+  return absl::OkStatus();
+}
+
+// `config` with the generic that splits a program bound to the processes.
+absl::StatusOr<Config> WithShards(const Config& config, bool for_several) {
+  const ParallelConfig& parallel = config.parallel;
+  Config bound = config;
+  if (parallel.tensor == 1) return bound;
+  if (for_several) {
+    const std::string processes = absl::StrCat(parallel.tensor);
+    for (const auto& [name, value] : config.bindings) {
+      if (name != kShardsGeneric || value == processes) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat("--bind ", name, "=", value, " and --tensor-parallel ",
+                       processes, " do not agree"));
+    }
+    bound.bindings.emplace_back(kShardsGeneric, processes);
+    return bound;
+  }
+  if (config.training || parallel.pipeline > 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the model has no generic `", kShardsGeneric,
+        "`, so it is split as DTensors are, and that way no ",
+        config.training ? "training step" : "pipeline",
+        " runs; leave --tensor-parallel out, or use a model with `",
+        kShardsGeneric, "`"));
+  }
+  return bound;
+}
+
+// Turns the trace into one process's part of it.
+absl::Status SplitByRules(int64_t processes, PreparedEntry::Parts* parts) {
+  LINNET_ASSIGN_OR_RETURN(
+      parallel::SplitOverProcesses split,
+      parallel::SplitTensors(*parts->trace.graph, processes));
+  parts->trace.graph = std::move(split.graph);
+  parts->activations = Confidence::kEstimated;
+  ++parts->process_groups;
+  if (split.split_weights > 0) parts->channels = runtime::Channels::kExchange;
+  parts->weight_bytes.reset();
+  parts->notes.push_back(absl::StrCat(
+      "the model is split as DTensors are: ", split.split_weights,
+      " weights and ", split.split_caches, " caches over ", processes,
+      " processes, the others copied; what redistributions take is an "
+      "estimate"));
+  return absl::OkStatus();
+}
+
 std::string MainDType(const lang::Program& program, lang::BlockId root,
                       const trace::ConcreteArgs& args) {
   if (!root.valid()) return "";
@@ -187,6 +265,11 @@ std::string CacheKey(const Config& config) {
   hasher.Add(config.no_bindings).Add(config.kv_dtype);
   hasher.Add(config.kv_block_size.value_or(0)).Add(config.kv_layout);
   AddTraining(config, &hasher);
+  const ParallelConfig& parallel = config.parallel;
+  hasher.Add(parallel.tensor).Add(parallel.pipeline).Add(parallel.microbatches);
+  hasher.Add(parallel.schedule);
+  hasher.Add(static_cast<int64_t>(parallel.stages.size()));
+  for (const std::string& each : parallel.stages) hasher.Add(each);
   return hasher.Finish().Hex();
 }
 
@@ -207,9 +290,12 @@ absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
   const lang::Program& program = *model.program->source;
   LINNET_ASSIGN_OR_RETURN(const Target target, FindTarget(model, config));
   if (training) LINNET_RETURN_IF_ERROR(CheckLoss(program, target));
+  LINNET_RETURN_IF_ERROR(CheckParallel(config.parallel));
+  const bool for_several = HasShards(program, target.root);
+  LINNET_ASSIGN_OR_RETURN(const Config bound, WithShards(config, for_several));
 
   auto pool = std::make_shared<expr::Pool>();
-  Binder binder(model, config, pool.get());
+  Binder binder(model, bound, pool.get());
   trace::TraceRequest request;
   request.root = target.root;
   request.entry = target.entry;
@@ -257,6 +343,14 @@ absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
   // Another dtype or split means other weights than those stored.
   if (config.dtype.empty() && request.processes == 1) {
     parts.weight_bytes = model.weight_bytes;
+  }
+  parts.process_groups = (request.processes > 1) +
+                         (parts.training && parts.training->options.shards > 1);
+  if (config.parallel.tensor > 1 && !for_several) {
+    LINNET_RETURN_IF_ERROR(SplitByRules(config.parallel.tensor, &parts));
+  }
+  if (config.parallel.pipeline > 1) {
+    return PreparedPipeline::Make(std::move(parts), config.parallel);
   }
   return PreparedEntry::Make(std::move(parts));
 }

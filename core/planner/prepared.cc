@@ -64,10 +64,12 @@ absl::StatusOr<std::shared_ptr<const Prepared>> PreparedEntry::Make(
 absl::Status PreparedEntry::Derive() {
   if (parts_.training) return DeriveTraining();
   timeline_ = graph::ComputeLiveness(graph());
-  LINNET_ASSIGN_OR_RETURN(
-      peak_, graph::MemoryFunction::Build(graph().shared_pool(),
-                                          graph().roles(), timeline_));
   auto pool = std::make_shared<expr::Pool>(graph().shared_pool());
+  if (parts_.place) {
+    parallel::HoldMicrobatches(*parts_.place, graph(), *pool, &timeline_);
+  }
+  LINNET_ASSIGN_OR_RETURN(
+      peak_, graph::MemoryFunction::Build(pool, graph().roles(), timeline_));
   graph::Timeline with_workspace = timeline_;
   DeriveWorkspace(*pool, &with_workspace);
   LINNET_RETURN_IF_ERROR(DeriveHeld(*pool));
@@ -264,6 +266,7 @@ absl::Status PreparedEntry::Combine(const Numbers& numbers,
         Weakest(summary->confidence,
                 WorkspaceConfidence(numbers.with_workspace.moment));
   }
+  summary->confidence = Weakest(summary->confidence, parts_.activations);
   for (const runtime::ProcessItem& item : process.items) {
     if (item.bytes) {
       add(&summary->runtime_bytes, *item.bytes);
@@ -288,10 +291,8 @@ runtime::ProcessMemory PreparedEntry::Process(const Config& config) const {
   settings.context_bytes = config.context_bytes;
   settings.compiled = config.compiled;
   settings.training = parts_.training.has_value();
-  // FSDP exchanges its parts within one group.
-  if (parts_.training && parts_.training->options.shards > 1) {
-    settings.process_groups = 1;
-  }
+  settings.process_groups = parts_.process_groups;
+  settings.channels = parts_.channels;
   settings.cublas_workspace_config = config.cublas_workspace_config;
   return parts_.backend->MemoryOfProcess(settings);
 }
@@ -312,6 +313,10 @@ absl::StatusOr<Summary> PreparedEntry::Summarize(const Config& config) const {
 
 std::string PreparedEntry::StepText(int64_t step) const {
   if (training_ != nullptr) return training_->PlaceText(0, step);
+  if (parts_.place && step == graph().num_steps()) {
+    return "the end of the step, where the results of all micro-batches are "
+           "joined";
+  }
   if (step < 0 || step >= graph().num_steps()) return "";
   const graph::Step& at = graph().step(graph::StepId{static_cast<int>(step)});
   std::string text = absl::StrCat("step ", step, ": ", graph().text(at.label));

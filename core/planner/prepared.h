@@ -19,6 +19,7 @@
 #include "core/graph/graph.h"
 #include "core/graph/memory_function.h"
 #include "core/graph/timeline.h"
+#include "core/parallel/schedule.h"
 #include "core/planner/bind.h"
 #include "core/planner/planner.h"
 #include "core/planner/training_config.h"
@@ -55,6 +56,12 @@ class PreparedEntry final : public Prepared {
     std::optional<int64_t> weight_bytes;
     std::vector<std::string> notes;  // Assumptions that a report must name.
     std::optional<TrainingSettings> training;
+    // Of a pipeline's stage, whose graph `trace.graph` then is.
+    std::optional<parallel::StagePlace> place;
+    int64_t process_groups = 0;  // That the process joins.
+    runtime::Channels channels = runtime::Channels::kNone;
+    // How well the sizes of activations are known.
+    Confidence activations = Confidence::kExact;
   };
   // Derives the memory functions. Fails when a size of the program is no
   // 64-bit number whatever the roles.

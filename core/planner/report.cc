@@ -77,7 +77,7 @@ void PreparedEntry::AddHeld(const Numbers& numbers, Report* report) const {
 void PreparedEntry::AddTransient(const Numbers& numbers, Report* report) const {
   Component activations =
       Part("Peak activations", graph::Category::kActivations,
-           numbers.peak.bytes, Confidence::kExact);
+           numbers.peak.bytes, parts_.activations);
   std::string formula = peak_->FormulaText();
   activations.note = "inputs and outputs included";
   if (formula.size() <= kShortFormula) activations.formula = formula;
@@ -118,10 +118,11 @@ void PreparedEntry::AddPlace(int64_t step, Report* report) const {
   report->peak_step = step;
   report->num_steps = graph().num_steps();
   if (step < 0) return;
+  report->peak_at = StepText(step);
+  if (step >= graph().num_steps()) return;
   const graph::Step& at = graph().step(graph::StepId{static_cast<int>(step)});
   report->peak_label = std::string(graph().text(at.label));
   report->peak_scope = std::string(graph().text(at.scope));
-  report->peak_at = StepText(step);
 }
 
 void PreparedEntry::AddTexts(const Config& config,

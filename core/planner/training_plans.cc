@@ -32,17 +32,26 @@ absl::string_view PartText(training::Part part) {
 
 absl::StatusOr<std::unique_ptr<const TrainingPlans>> TrainingPlans::Make(
     std::shared_ptr<const graph::Graph> graph, const runtime::Backend& backend,
-    const TrainingSettings& settings, const std::shared_ptr<expr::Pool>& pool) {
+    const TrainingSettings& settings, const std::shared_ptr<expr::Pool>& pool,
+    const parallel::StagePlace* place) {
   const absl::Span<const expr::SymbolId> roles = graph->roles();
-  std::unique_ptr<TrainingPlans> plans(
-      new TrainingPlans(std::move(graph), backend, settings.options, *pool));
+  absl::Span<const graph::ObjectId> received;
+  if (place != nullptr) received = place->received;
+  std::unique_ptr<TrainingPlans> plans(new TrainingPlans(
+      std::move(graph), backend, settings.options, *pool, received));
+  const auto adjust = [&](const training::Moments& moments,
+                          graph::Timeline* timeline) {
+    if (place == nullptr) return;
+    parallel::HoldTraining(*place, plans->model_, moments, *pool, timeline);
+  };
   const training::ParameterBytes& bytes = plans->totals().bytes;
   const expr::Expr totals[] = {bytes.master, bytes.states, bytes.gradient};
   LINNET_ASSIGN_OR_RETURN(plans->totals_,
                           expr::Evaluator::Compile(roles, totals));
   for (const training::CheckpointPolicy& policy : settings.policies) {
-    LINNET_ASSIGN_OR_RETURN(training::Plan plan,
-                            training::MakePlan(plans->model_, policy, pool));
+    LINNET_ASSIGN_OR_RETURN(
+        training::Plan plan,
+        training::MakePlan(plans->model_, policy, pool, adjust));
     const expr::Expr flops[] = {plan.forward_flops, plan.recomputed_flops};
     LINNET_ASSIGN_OR_RETURN(expr::Evaluator evaluator,
                             expr::Evaluator::Compile(roles, flops));

@@ -16,6 +16,7 @@
 #include "absl/types/span.h"
 #include "core/expr/evaluator.h"
 #include "core/graph/memory_function.h"
+#include "core/parallel/schedule.h"
 #include "core/planner/training_config.h"
 #include "core/runtime/backend.h"
 #include "core/training/plan.h"
@@ -36,11 +37,13 @@ struct TrainingNumbers {
 
 class TrainingPlans {
  public:
-  // `pool` extends the graph's; it is built on and kept.
+  // `pool` extends the graph's; it is built on and kept. `place`: the graph is
+  // that of a pipeline's stage.
   static absl::StatusOr<std::unique_ptr<const TrainingPlans>> Make(
       std::shared_ptr<const graph::Graph> graph,
       const runtime::Backend& backend, const TrainingSettings& settings,
-      const std::shared_ptr<expr::Pool>& pool);
+      const std::shared_ptr<expr::Pool>& pool,
+      const parallel::StagePlace* place = nullptr);
 
   size_t num_policies() const { return plans_.size(); }
   const training::Plan& plan(size_t policy) const { return plans_[policy]; }
@@ -60,8 +63,9 @@ class TrainingPlans {
  private:
   TrainingPlans(std::shared_ptr<const graph::Graph> graph,
                 const runtime::Backend& backend,
-                const training::Options& options, expr::Pool& pool)
-      : model_(std::move(graph), backend, options, pool) {}
+                const training::Options& options, expr::Pool& pool,
+                absl::Span<const graph::ObjectId> received)
+      : model_(std::move(graph), backend, options, pool, received) {}
 
   training::StepModel model_;
   std::vector<training::Plan> plans_;

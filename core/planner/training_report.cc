@@ -44,8 +44,9 @@ std::string UnmodeledText(const training::Unmodeled& kernel) {
 absl::Status PreparedEntry::DeriveTraining() {
   auto pool = std::make_shared<expr::Pool>(graph().shared_pool());
   LINNET_ASSIGN_OR_RETURN(
-      training_, TrainingPlans::Make(parts_.trace.graph, *parts_.backend,
-                                     *parts_.training, pool));
+      training_,
+      TrainingPlans::Make(parts_.trace.graph, *parts_.backend, *parts_.training,
+                          pool, parts_.place ? &*parts_.place : nullptr));
   LINNET_RETURN_IF_ERROR(DeriveHeld(*pool));
   pool->ReleaseMemo();
   pool_ = std::move(pool);

@@ -31,6 +31,9 @@ struct Workspace {
 // The parts of a training step in which a step's kernels run.
 enum class Pass : uint8_t { kForward, kBackward };
 
+// Point-to-point channels that a process opens.
+enum class Channels : uint8_t { kNone, kSend, kReceive, kBoth, kExchange };
+
 // What decides the memory of a process, whatever the model.
 struct ProcessSettings {
   std::optional<int64_t> context_bytes;  // Of the CUDA context, when known.
@@ -40,6 +43,7 @@ struct ProcessSettings {
   bool training = false;  // A training step.
   // Groups of processes that it joins: 0 when it runs alone.
   int64_t process_groups = 0;
+  Channels channels = Channels::kNone;
 };
 
 // One part of it.

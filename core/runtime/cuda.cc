@@ -47,6 +47,16 @@ Workspace GatherWorkspace(const StepReader& step) {
   return {bytes, bytes.is_zero() ? Confidence::kExact : Confidence::kModeled};
 }
 
+struct ChannelRow {
+  int64_t bytes;
+  absl::string_view what;
+};
+// In the order of Channels, without the first.
+constexpr ChannelRow kChannels[] = {{kSendBytes, "to send"},
+                                    {kReceiveBytes, "to receive"},
+                                    {kBothWaysBytes, "both ways"},
+                                    {kExchangeBytes, "of DTensor's exchanges"}};
+
 class Cuda final : public Backend {
  public:
   absl::string_view name() const override { return "cuda"; }
@@ -126,6 +136,16 @@ class Cuda final : public Backend {
                         settings.process_groups == 1 ? " process group"
                                                      : " process groups",
                         "; measured on an H100 with NCCL 2.30")});
+    }
+    if (settings.channels != Channels::kNone) {
+      const ChannelRow& row =
+          kChannels[static_cast<size_t>(settings.channels) - 1];
+      memory.items.push_back({"Point-to-point channels",
+                              graph::Category::kRuntime, row.bytes,
+                              Confidence::kEstimated,
+                              absl::StrCat(row.what,
+                                           "; measured on an H100 with NCCL "
+                                           "2.30")});
     }
     memory.items.push_back(
         {"Allocator fragmentation", graph::Category::kRuntime, std::nullopt,

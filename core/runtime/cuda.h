@@ -25,6 +25,13 @@ inline constexpr int64_t kCublasWorkspaceBytes = 32 * kMiB;  // On Hopper.
 inline constexpr int64_t kAllReduceBytes = 2 * 64 * kKiB;
 inline constexpr int64_t kCommunicatorBytes = 842 * kMiB;
 
+// Point-to-point channels: to send, to receive, both ways, and those that
+// DTensor's exchanges open.
+inline constexpr int64_t kSendBytes = 421 * kMiB;
+inline constexpr int64_t kReceiveBytes = 677 * kMiB;
+inline constexpr int64_t kBothWaysBytes = 745 * kMiB;
+inline constexpr int64_t kExchangeBytes = 440 * kMiB;
+
 // PyTorch's caching allocator hands out blocks of multiples of 512 bytes.
 inline constexpr int64_t kCudaAlignment = 512;
 

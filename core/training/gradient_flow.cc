@@ -38,7 +38,8 @@ bool PassesGradients(const graph::Graph& graph, const Step& step) {
 }  // namespace
 
 GradientFlow::GradientFlow(const graph::Graph& graph,
-                           absl::Span<const std::string> trainable)
+                           absl::Span<const std::string> trainable,
+                           absl::Span<const ObjectId> received)
     : carries_(static_cast<size_t>(graph.num_objects())),
       trained_(static_cast<size_t>(graph.num_objects())),
       differentiable_(static_cast<size_t>(graph.num_steps())) {
@@ -57,6 +58,9 @@ GradientFlow::GradientFlow(const graph::Graph& graph,
     const auto index = static_cast<size_t>(i);
     carries_[index] = IsFloatParameter(object) && trained(object.owner);
     num_trained_ += trained_[index];
+  }
+  for (ObjectId id : received) {
+    carries_[static_cast<size_t>(id.index)] = IsFloat(graph.object(id).dtype);
   }
   for (int32_t i = 0; i < graph.num_steps(); ++i) {
     const Step& step = graph.step(StepId{i});

@@ -20,9 +20,11 @@ namespace linnet::training {
 // nothing but a scalar, by other means than comparing, logic or shifting.
 class GradientFlow {
  public:
-  // `trainable`: patterns over parameter paths, none for every one.
+  // `trainable`: patterns over parameter paths, none for every one. `received`:
+  // inputs whose gradients are wanted as well; those of floats carry one.
   GradientFlow(const graph::Graph& graph,
-               absl::Span<const std::string> trainable);
+               absl::Span<const std::string> trainable,
+               absl::Span<const graph::ObjectId> received = {});
 
   bool carries(graph::ObjectId object) const {
     return carries_[static_cast<size_t>(object.index)];

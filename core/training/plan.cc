@@ -7,13 +7,15 @@ namespace linnet::training {
 
 absl::StatusOr<Plan> MakePlan(const StepModel& model,
                               const CheckpointPolicy& policy,
-                              const std::shared_ptr<expr::Pool>& pool) {
+                              const std::shared_ptr<expr::Pool>& pool,
+                              Adjust adjust) {
   const graph::Graph& graph = model.graph();
   Plan plan;
   plan.policy = policy;
   plan.moments =
       Moments(graph.num_steps(), FindRegions(graph, model.flow(), policy));
   plan.timeline = MakeTimeline(model, plan.moments, *pool);
+  adjust(plan.moments, &plan.timeline);
   LINNET_ASSIGN_OR_RETURN(plan.peak, graph::MemoryFunction::Build(
                                          pool, graph.roles(), plan.timeline));
   LINNET_ASSIGN_OR_RETURN(

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "core/expr/expr.h"
 #include "core/expr/pool.h"
@@ -34,12 +35,17 @@ struct Plan {
   size_t ByteSize() const;
 };
 
+// What others add to a timeline, or change of it.
+using Adjust = absl::FunctionRef<void(const Moments&, graph::Timeline*)>;
+inline void AsItIs(const Moments&, graph::Timeline*) {}
+
 // The plan of `model` under `policy`. `pool` is that of the model, built on and
 // kept. Fails as MemoryFunction::Build() does. Cost: milliseconds for a decoder
 // of dozens of layers.
 absl::StatusOr<Plan> MakePlan(const StepModel& model,
                               const CheckpointPolicy& policy,
-                              const std::shared_ptr<expr::Pool>& pool);
+                              const std::shared_ptr<expr::Pool>& pool,
+                              Adjust adjust = AsItIs);
 
 }  // namespace linnet::training
 

@@ -17,14 +17,23 @@ expr::Expr Times(int64_t factor, expr::Expr e, expr::Pool& pool) {
   return pool.Mul(pool.Constant(factor), e);
 }
 
+// Of what the optimizer updates.
+DType UpdatedDType(DType dtype, const Options& options) {
+  return options.master_dtype.value_or(options.splits_parameters() ? kPartDType
+                                                                   : dtype);
+}
+
+DType GradientDType(DType dtype, const Options& options) {
+  return options.gradient_dtype.value_or(UpdatedDType(dtype, options));
+}
+
 }  // namespace
 
 ParameterBytes BytesOfParameter(absl::Span<const expr::Expr> shape, DType dtype,
                                 bool trained, const Options& options,
                                 expr::Pool& pool) {
   const bool split = options.splits_parameters();
-  const DType updated =
-      options.master_dtype.value_or(split ? kPartDType : dtype);
+  const DType updated = UpdatedDType(dtype, options);
   const expr::Expr whole = pool.Product(shape);
   const expr::Expr part = pool.CeilDiv(whole, pool.Constant(options.shards));
   const auto in = [&](DType of, expr::Expr elements) {
@@ -40,7 +49,7 @@ ParameterBytes BytesOfParameter(absl::Span<const expr::Expr> shape, DType dtype,
   } else if (updated != dtype) {
     bytes.master = in(updated, part);
   }
-  const DType gradient = options.gradient_dtype.value_or(updated);
+  const DType gradient = GradientDType(dtype, options);
   const bool split_gradient = options.splits_gradients();
   bytes.gradient = in(gradient, split_gradient ? part : whole);
   if (split_gradient && !split) bytes.summed = in(gradient, whole);
@@ -54,10 +63,11 @@ ParameterBytes BytesOfParameter(absl::Span<const expr::Expr> shape, DType dtype,
 
 StepModel::StepModel(std::shared_ptr<const graph::Graph> graph,
                      const runtime::Backend& backend, Options options,
-                     expr::Pool& pool)
+                     expr::Pool& pool,
+                     absl::Span<const graph::ObjectId> received)
     : graph_(std::move(graph)),
       options_(std::move(options)),
-      flow_(*graph_, options_.trainable),
+      flow_(*graph_, options_.trainable, received),
       saved_(static_cast<size_t>(graph_->num_steps())),
       workspaces_(static_cast<size_t>(graph_->num_steps())),
       parameter_of_(static_cast<size_t>(graph_->num_objects()), -1) {
@@ -67,6 +77,7 @@ StepModel::StepModel(std::shared_ptr<const graph::Graph> graph,
 
 void StepModel::AddParameters(expr::Pool& pool) {
   const expr::Expr zero = pool.Zero();
+  totals_.largest_gradient = zero;
   totals_.bytes = {zero, zero, zero, zero, zero, zero, zero};
   for (int32_t i = 0; i < graph_->num_objects(); ++i) {
     const ObjectId id = {i};
@@ -88,6 +99,9 @@ void StepModel::AddParameters(expr::Pool& pool) {
     parameter_of_[static_cast<size_t>(i)] =
         static_cast<int32_t>(parameters_.size());
     parameters_.push_back(bytes);
+    ++totals_.parameters;
+    totals_.trained += trained;
+    totals_.masters += !bytes.master.is_zero();
     ParameterBytes& sum = totals_.bytes;
     sum.weight = pool.Add(sum.weight, bytes.weight);
     sum.master = pool.Add(sum.master, bytes.master);
@@ -96,9 +110,11 @@ void StepModel::AddParameters(expr::Pool& pool) {
     sum.gathered = pool.Add(sum.gathered, bytes.gathered);
     sum.summed = pool.Add(sum.summed, bytes.summed);
     sum.update = pool.Max(sum.update, bytes.update);
-    ++totals_.parameters;
-    totals_.trained += trained;
-    totals_.masters += !bytes.master.is_zero();
+    if (!trained) continue;
+    const DType gradient = GradientDType(object.dtype, options_);
+    totals_.largest_gradient = pool.Max(
+        totals_.largest_gradient,
+        Times(DTypeBytes(gradient), pool.Product(graph_->shape(id)), pool));
   }
 }
 

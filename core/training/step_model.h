@@ -67,16 +67,19 @@ class StepModel {
  public:
   // Sums over the parameters.
   struct Totals {
-    ParameterBytes bytes;    // `update`: of the parameter that takes most.
-    int32_t parameters = 0;  // That own storage.
+    ParameterBytes bytes;         // `update`: of the parameter that takes most.
+    expr::Expr largest_gradient;  // A whole one.
+    int32_t parameters = 0;       // That own storage.
     int32_t trained = 0;
     int32_t masters = 0;
   };
 
   // `pool` extends the graph's and makes every expression here. Cost: a few
   // operations of the pool per step.
+  // `received`: inputs that get gradients, as a pipeline's stage has them.
   StepModel(std::shared_ptr<const graph::Graph> graph,
-            const runtime::Backend& backend, Options options, expr::Pool& pool);
+            const runtime::Backend& backend, Options options, expr::Pool& pool,
+            absl::Span<const graph::ObjectId> received = {});
 
   const graph::Graph& graph() const { return *graph_; }
   const std::shared_ptr<const graph::Graph>& shared_graph() const {

@@ -182,6 +182,40 @@ v1::TrainingSettings ToTrainingSettings(const planner::TrainingConfig& from) {
   return to;
 }
 
+absl::StatusOr<planner::ParallelConfig> ToParallel(const v1::Parallel& from) {
+  planner::ParallelConfig to;
+  const auto read = [](absl::string_view field, bool set, int64_t value,
+                       int64_t& into) {
+    if (!set) return absl::OkStatus();
+    if (value < 1) {
+      return FieldError(absl::StrCat("config.parallel.", field),
+                        "must be at least 1");
+    }
+    into = value;
+    return absl::OkStatus();
+  };
+  LINNET_RETURN_IF_ERROR(
+      read("tensor", from.has_tensor(), from.tensor(), to.tensor));
+  LINNET_RETURN_IF_ERROR(
+      read("pipeline", from.has_pipeline(), from.pipeline(), to.pipeline));
+  LINNET_RETURN_IF_ERROR(read("microbatches", from.has_microbatches(),
+                              from.microbatches(), to.microbatches));
+  if (from.has_schedule()) to.schedule = from.schedule();
+  to.stages.assign(from.stages().begin(), from.stages().end());
+  return to;
+}
+
+void FillParallel(const planner::ParallelConfig& from, v1::Configuration& to) {
+  if (from.tensor == 1 && from.pipeline == 1) return;
+  v1::Parallel& parallel = *to.mutable_parallel();
+  parallel.set_tensor(from.tensor);
+  parallel.set_pipeline(from.pipeline);
+  if (from.pipeline == 1) return;
+  if (from.microbatches > 0) parallel.set_microbatches(from.microbatches);
+  parallel.set_schedule(from.schedule);
+  for (const std::string& each : from.stages) parallel.add_stages(each);
+}
+
 v1::Confidence ToConfidence(Confidence from) {
   switch (from) {
     case Confidence::kExact:
@@ -226,6 +260,7 @@ v1::Configuration ToConfiguration(const planner::Config& from) {
   }
   if (from.training)
     *to.mutable_training() = ToTrainingSettings(*from.training);
+  FillParallel(from.parallel, to);
   return to;
 }
 
@@ -304,6 +339,9 @@ absl::StatusOr<planner::Config> ToConfig(const v1::Configuration& from,
   if (from.has_training()) {
     LINNET_ASSIGN_OR_RETURN(to.training, ToTraining(from.training()));
   }
+  if (from.has_parallel()) {
+    LINNET_ASSIGN_OR_RETURN(to.parallel, ToParallel(from.parallel()));
+  }
   return to;
 }
 
@@ -339,6 +377,14 @@ v1::AnalyzeResponse ToResponse(const planner::Report& from) {
     v1::Formula& formula = *to.add_formulas();
     formula.set_name(name);
     formula.set_text(text);
+  }
+  for (const planner::DeviceReport& device : from.devices) {
+    v1::DeviceMemory& out = *to.add_devices();
+    out.set_name(device.name);
+    out.set_holds(device.holds);
+    out.set_graph_bytes(device.graph_peak_bytes);
+    out.set_expected_bytes(device.expected_peak_bytes);
+    out.set_runtime_bytes(device.runtime_bytes);
   }
   for (const std::string& text : from.unknown) to.add_unknown(text);
   for (const std::string& text : from.warnings) to.add_warnings(text);

@@ -1,0 +1,2 @@
+linnet_folder(parallel core/parallel NEEDS base expr graph runtime training
+  LINKS absl::strings)

@@ -1,0 +1,233 @@
+#include "core/planner/pipeline.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/base/status_macros.h"
+#include "core/parallel/schedule.h"
+#include "core/parallel/split.h"
+#include "core/parallel/units.h"
+#include "core/planner/error.h"
+
+namespace linnet::planner {
+namespace {
+
+absl::string_view RoleFlagOf(Role role) {
+  return role == Role::kBatch ? "--batch" : "--seq-len";
+}
+
+// The role that is the first axis of the entry's first input.
+absl::StatusOr<Role> MicrobatchRole(const graph::Graph& graph,
+                                    const std::vector<Role>& roles) {
+  if (!graph.entry_inputs().empty()) {
+    const auto shape = graph.shape(graph.entry_inputs()[0]);
+    expr::Pool pool(graph.shared_pool());
+    for (size_t i = 0; i < roles.size(); ++i) {
+      if (!shape.empty() && roles[i] != Role::kCache &&
+          shape[0] == pool.SymbolExpr(graph.roles()[i])) {
+        return roles[i];
+      }
+    }
+  }
+  return absl::InvalidArgumentError(
+      "a pipeline cuts the first axis of the entry's first input into "
+      "micro-batches, but that axis is no batch and no sequence length that is "
+      "given; use an entry whose first input begins with one, with --batch or "
+      "--seq-len");
+}
+
+absl::Status CheckMicrobatches(const ParallelConfig& config) {
+  if (config.microbatches == 0 || config.microbatches >= config.pipeline) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(config.pipeline, " stages need at least ", config.pipeline,
+                   " micro-batches to have work for each, not ",
+                   config.microbatches, " (--microbatches)"));
+}
+
+// A process that runs `index` of several stages.
+runtime::Channels ChannelsOf(const parallel::StagePlace& place, bool training) {
+  if (training) return runtime::Channels::kBoth;
+  if (place.first()) return runtime::Channels::kSend;
+  if (place.last()) return runtime::Channels::kReceive;
+  return runtime::Channels::kBoth;
+}
+
+int64_t RuntimeBytes(const Report& report) {
+  int64_t bytes = 0;
+  for (const Component& part : report.components) {
+    if (part.category == graph::CategoryName(graph::Category::kRuntime)) {
+      bytes += part.bytes.value_or(0);
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Prepared>> PreparedPipeline::Make(
+    PreparedEntry::Parts parts, const ParallelConfig& config) {
+  const auto schedule = parallel::ParseSchedule(config.schedule);
+  if (!schedule) {
+    return UnknownName(
+        absl::StatusCode::kInvalidArgument,
+        absl::StrCat("there is no schedule `", config.schedule, "`"),
+        config.schedule, parallel::ScheduleNames());
+  }
+  LINNET_RETURN_IF_ERROR(CheckMicrobatches(config));
+  std::shared_ptr<PreparedPipeline> pipeline(new PreparedPipeline);
+  const std::shared_ptr<const graph::Graph> graph = parts.trace.graph;
+  LINNET_ASSIGN_OR_RETURN(pipeline->role_, MicrobatchRole(*graph, parts.roles));
+  pipeline->microbatches_ = std::max(config.microbatches, config.pipeline);
+  const std::vector<parallel::Unit> units = parallel::FindUnits(*graph);
+  LINNET_ASSIGN_OR_RETURN(
+      const std::vector<size_t> starts,
+      config.stages.empty()
+          ? parallel::BalanceStages(units, config.pipeline)
+          : parallel::NamedStages(units, config.stages, config.pipeline));
+  LINNET_ASSIGN_OR_RETURN(std::vector<parallel::StageGraph> stages,
+                          parallel::SplitGraph(*graph, units, starts));
+  parts.weight_bytes.reset();  // Of the whole model.
+  parts.notes.push_back(
+      absl::StrCat("sizes and formulas of a stage are those of one of ",
+                   pipeline->microbatches_, " micro-batches, the ",
+                   RoleName(pipeline->role_), " cut into as many"));
+  ++parts.process_groups;
+  for (size_t i = 0; i < stages.size(); ++i) {
+    PreparedEntry::Parts of = parts;
+    of.trace.graph = stages[i].graph;
+    parallel::StagePlace place;
+    place.index = static_cast<int64_t>(i);
+    place.stages = config.pipeline;
+    place.microbatches = pipeline->microbatches_;
+    place.schedule = *schedule;
+    place.received = std::move(stages[i].received);
+    place.sent = std::move(stages[i].sent);
+    of.channels = ChannelsOf(place, parts.training.has_value());
+    of.place = std::move(place);
+    LINNET_ASSIGN_OR_RETURN(auto prepared, PreparedEntry::Make(std::move(of)));
+    pipeline->stages_.push_back(
+        std::static_pointer_cast<const PreparedEntry>(std::move(prepared)));
+    pipeline->holds_.push_back(std::move(stages[i].holds));
+  }
+  return std::shared_ptr<const Prepared>(std::move(pipeline));
+}
+
+absl::StatusOr<Config> PreparedPipeline::ForMicrobatch(
+    const Config& config) const {
+  Config of = config;
+  // The cache follows the context of the whole step.
+  if (!of.cache_len) of.cache_len = of.context;
+  std::optional<int64_t>& size = role_ == Role::kBatch ? of.batch : of.context;
+  if (!size || *size < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the size `", RoleName(role_), "` (", RoleFlagOf(role_),
+                     ") must be given, at least 1"));
+  }
+  if (*size % microbatches_ != 0) {
+    const int64_t less = *size / microbatches_ * microbatches_;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the ", RoleName(role_), " of ", *size, " (", RoleFlagOf(role_),
+        ") does not divide into ", microbatches_, " micro-batches; ",
+        less > 0 ? absl::StrCat(less, " and ") : "", less + microbatches_,
+        less > 0 ? " do" : " does"));
+  }
+  *size /= microbatches_;
+  return of;
+}
+
+Report PreparedPipeline::Worst(std::vector<Report> reports,
+                               const Config& config) const {
+  size_t worst = 0;
+  std::vector<DeviceReport> devices;
+  for (size_t i = 0; i < reports.size(); ++i) {
+    const Report& each = reports[i];
+    if (each.expected_peak_bytes > reports[worst].expected_peak_bytes) {
+      worst = i;
+    }
+    devices.push_back({absl::StrCat("stage ", i), holds_[i],
+                       each.graph_peak_bytes, each.expected_peak_bytes,
+                       RuntimeBytes(each)});
+  }
+  Report report = std::move(reports[worst]);
+  report.config.batch = config.batch;
+  report.config.context = config.context;
+  report.config.cache_len = config.cache_len;
+  report.config.parallel.microbatches = microbatches_;
+  for (Component& part : report.components) part.device = devices[worst].name;
+  absl::StrAppend(&report.peak_at, ", of ", devices[worst].name);
+  report.devices = std::move(devices);
+  return report;
+}
+
+absl::StatusOr<std::vector<Report>> PreparedPipeline::AnalyzeAll(
+    const Config& config) const {
+  LINNET_ASSIGN_OR_RETURN(const Config of, ForMicrobatch(config));
+  std::vector<std::vector<Report>> by_policy;
+  for (const auto& stage : stages_) {
+    LINNET_ASSIGN_OR_RETURN(std::vector<Report> reports, stage->AnalyzeAll(of));
+    by_policy.resize(reports.size());
+    for (size_t i = 0; i < reports.size(); ++i) {
+      by_policy[i].push_back(std::move(reports[i]));
+    }
+  }
+  std::vector<Report> worst;
+  for (std::vector<Report>& reports : by_policy) {
+    worst.push_back(Worst(std::move(reports), config));
+  }
+  return worst;
+}
+
+absl::StatusOr<Report> PreparedPipeline::Analyze(const Config& config) const {
+  LINNET_ASSIGN_OR_RETURN(std::vector<Report> reports, AnalyzeAll(config));
+  return std::move(reports[0]);
+}
+
+absl::StatusOr<Summary> PreparedPipeline::Summarize(
+    const Config& config) const {
+  LINNET_ASSIGN_OR_RETURN(const Config of, ForMicrobatch(config));
+  std::optional<Summary> worst;
+  bool hold = true;
+  for (const auto& stage : stages_) {
+    LINNET_ASSIGN_OR_RETURN(const Summary summary, stage->Summarize(of));
+    hold = hold && summary.constraints_hold;
+    if (!worst || summary.expected_peak_bytes > worst->expected_peak_bytes) {
+      worst = summary;
+    }
+  }
+  worst->constraints_hold = hold;
+  worst->peak_step = -1;
+  return *worst;
+}
+
+absl::StatusOr<MemoryTimeline> PreparedPipeline::Timeline(const Config& config,
+                                                          size_t policy) const {
+  LINNET_ASSIGN_OR_RETURN(const Config of, ForMicrobatch(config));
+  size_t worst = 0;
+  int64_t most = -1;
+  for (size_t i = 0; i < stages_.size(); ++i) {
+    LINNET_ASSIGN_OR_RETURN(const std::vector<Report> reports,
+                            stages_[i]->AnalyzeAll(of));
+    if (policy < reports.size() && reports[policy].expected_peak_bytes > most) {
+      most = reports[policy].expected_peak_bytes;
+      worst = i;
+    }
+  }
+  LINNET_ASSIGN_OR_RETURN(MemoryTimeline timeline,
+                          stages_[worst]->Timeline(of, policy));
+  absl::StrAppend(&timeline.peak_at, ", of stage ", worst);
+  return timeline;
+}
+
+std::string PreparedPipeline::StepText(int64_t /*step*/) const { return ""; }
+
+int64_t PreparedPipeline::ByteSize() const {
+  int64_t bytes = sizeof(*this);
+  for (const auto& stage : stages_) bytes += stage->ByteSize();
+  return bytes;
+}
+
+}  // namespace linnet::planner
