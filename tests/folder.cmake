@@ -64,9 +64,11 @@ add_executable(check_tool tests/tools/check_tool.cc)
 target_link_libraries(check_tool PRIVATE linnet_lang linnet_library
   linnet_warnings)
 
-# docs/models.md is what this program writes.
-add_executable(models_table tests/tools/models_table.cc)
-target_link_libraries(models_table PRIVATE linnet_planner linnet_warnings)
-add_test(NAME lint.models_table COMMAND bash -c
-  "set -o pipefail; $<TARGET_FILE:models_table> | diff - ${PROJECT_SOURCE_DIR}/docs/models.md")
-set_tests_properties(lint.models_table PROPERTIES LABELS lint)
+# Pages of the docs that programs write.
+foreach(page IN ITEMS models accuracy)
+  add_executable(${page}_table tests/tools/${page}_table.cc)
+  target_link_libraries(${page}_table PRIVATE linnet_planner linnet_warnings)
+  add_test(NAME lint.${page}_table COMMAND bash -c
+    "set -o pipefail; $<TARGET_FILE:${page}_table> | diff - ${PROJECT_SOURCE_DIR}/docs/${page}.md")
+  set_tests_properties(lint.${page}_table PROPERTIES LABELS lint)
+endforeach()

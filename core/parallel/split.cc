@@ -146,13 +146,19 @@ class Plan {
 // Builds the graph of one stage.
 class StageBuilder {
  public:
-  StageBuilder(const Graph& graph, const Plan& plan, int32_t stage, bool last)
+  StageBuilder(const Graph& graph, const Plan& plan, int32_t stage, bool last,
+               expr::SymbolId cut, int64_t microbatches)
       : graph_(graph),
         plan_(plan),
         stage_(stage),
         last_(last),
-        builder_(std::make_shared<expr::Pool>(graph.shared_pool()),
-                 graph.roles()) {}
+        pool_(std::make_shared<expr::Pool>(graph.shared_pool())),
+        builder_(pool_, graph.roles()) {
+    if (cut.valid() && microbatches > 1) {
+      whole_[cut] =
+          pool_->Mul(pool_->Constant(microbatches), pool_->SymbolExpr(cut));
+    }
+  }
 
   absl::StatusOr<StageGraph> Run() {
     for (int32_t i = 0; i < graph_.num_objects(); ++i) {
@@ -196,7 +202,12 @@ class StageBuilder {
     spec.name = graph_.text(object.name);
     spec.path = graph_.text(object.path);
     spec.category = object.category;
-    spec.shape = graph_.shape(object);
+    std::vector<expr::Expr> shape(graph_.shape(object).begin(),
+                                  graph_.shape(object).end());
+    if (IsState(object) && !whole_.empty()) {
+      for (expr::Expr& size : shape) size = pool_->Substitute(size, whole_);
+    }
+    spec.shape = shape;
     spec.dtype = object.dtype;
     const auto owner = now_.find(object.owner.index);
     if (object.owner != id && owner != now_.end() && !alone) {
@@ -246,6 +257,9 @@ class StageBuilder {
   const Plan& plan_;
   const int32_t stage_;
   const bool last_;
+  std::shared_ptr<expr::Pool> pool_;
+  // What the role that is cut was in the whole step.
+  absl::flat_hash_map<expr::SymbolId, expr::Expr> whole_;
   graph::GraphBuilder builder_;
   absl::flat_hash_map<int32_t, ObjectId> now_;  // By index in the whole graph.
   StageGraph made_;
@@ -268,16 +282,17 @@ absl::Status CheckNoState(const Graph& graph) {
 
 absl::StatusOr<std::vector<StageGraph>> SplitGraph(
     const Graph& graph, absl::Span<const Unit> units,
-    absl::Span<const size_t> starts) {
+    absl::Span<const size_t> starts, expr::SymbolId cut, int64_t microbatches) {
   LINNET_RETURN_IF_ERROR(CheckNoState(graph));
   const Plan plan(graph, units, starts);
   std::vector<StageGraph> stages;
   for (size_t i = 0; i < starts.size(); ++i) {
     const size_t end = i + 1 < starts.size() ? starts[i + 1] : units.size();
-    LINNET_ASSIGN_OR_RETURN(StageGraph stage,
-                            StageBuilder(graph, plan, static_cast<int32_t>(i),
-                                         i + 1 == starts.size())
-                                .Run());
+    LINNET_ASSIGN_OR_RETURN(
+        StageGraph stage,
+        StageBuilder(graph, plan, static_cast<int32_t>(i),
+                     i + 1 == starts.size(), cut, microbatches)
+            .Run());
     stage.holds = UnitsText(units.subspan(starts[i], end - starts[i]));
     stages.push_back(std::move(stage));
   }

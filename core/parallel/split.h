@@ -32,9 +32,13 @@ struct StageGraph {
 // stage reads passes through every stage between. Results belong to the last
 // stage. Each stage holds all parameters, buffers and states of its units.
 // InvalidArgument when the entry reads or writes a state.
+// The graphs are those of one micro-batch; `cut` is the symbol that is then
+// 1 / `microbatches` of what it was, and states, which are made once for all
+// micro-batches, have `microbatches` times it.
 absl::StatusOr<std::vector<StageGraph>> SplitGraph(
     const graph::Graph& graph, absl::Span<const Unit> units,
-    absl::Span<const size_t> starts);
+    absl::Span<const size_t> starts, expr::SymbolId cut = {},
+    int64_t microbatches = 1);
 
 }  // namespace linnet::parallel
 

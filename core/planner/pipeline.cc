@@ -38,6 +38,13 @@ absl::StatusOr<Role> MicrobatchRole(const graph::Graph& graph,
       "--seq-len");
 }
 
+expr::SymbolId SymbolOf(Role role, const PreparedEntry::Parts& parts) {
+  for (size_t i = 0; i < parts.roles.size(); ++i) {
+    if (parts.roles[i] == role) return parts.trace.graph->roles()[i];
+  }
+  return {};
+}
+
 absl::Status CheckMicrobatches(const ParallelConfig& config) {
   if (config.microbatches == 0 || config.microbatches >= config.pipeline) {
     return absl::OkStatus();
@@ -89,13 +96,18 @@ absl::StatusOr<std::shared_ptr<const Prepared>> PreparedPipeline::Make(
           ? parallel::BalanceStages(units, config.pipeline)
           : parallel::NamedStages(units, config.stages, config.pipeline));
   LINNET_ASSIGN_OR_RETURN(std::vector<parallel::StageGraph> stages,
-                          parallel::SplitGraph(*graph, units, starts));
+                          parallel::SplitGraph(*graph, units, starts,
+                                               SymbolOf(pipeline->role_, parts),
+                                               pipeline->microbatches_));
   parts.weight_bytes.reset();  // Of the whole model.
   parts.notes.push_back(
       absl::StrCat("sizes and formulas of a stage are those of one of ",
                    pipeline->microbatches_, " micro-batches, the ",
                    RoleName(pipeline->role_), " cut into as many"));
   ++parts.process_groups;
+  // Within a pipeline the group of all processes is not that of the tensor
+  // split, and setting up the one-shot all-reduce goes through it.
+  if (parts.tensor_processes > 1) ++parts.process_groups;
   for (size_t i = 0; i < stages.size(); ++i) {
     PreparedEntry::Parts of = parts;
     of.trace.graph = stages[i].graph;

@@ -344,6 +344,7 @@ absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
   if (config.dtype.empty() && request.processes == 1) {
     parts.weight_bytes = model.weight_bytes;
   }
+  parts.tensor_processes = request.processes;
   parts.process_groups = (request.processes > 1) +
                          (parts.training && parts.training->options.shards > 1);
   if (config.parallel.tensor > 1 && !for_several) {

@@ -58,7 +58,8 @@ class PreparedEntry final : public Prepared {
     std::optional<TrainingSettings> training;
     // Of a pipeline's stage, whose graph `trace.graph` then is.
     std::optional<parallel::StagePlace> place;
-    int64_t process_groups = 0;  // That the process joins.
+    int64_t tensor_processes = 1;  // That split every weight.
+    int64_t process_groups = 0;    // That the process joins.
     runtime::Channels channels = runtime::Channels::kNone;
     // How well the sizes of activations are known.
     Confidence activations = Confidence::kExact;

@@ -131,11 +131,13 @@ class Cuda final : public Backend {
                               "of the one-shot all-reduce"});
       memory.items.push_back(
           {"NCCL communicator", graph::Category::kRuntime,
-           settings.process_groups * kCommunicatorBytes, Confidence::kEstimated,
+           kNcclKernelsBytes + settings.process_groups * kCommunicatorBytes,
+           Confidence::kEstimated,
            absl::StrCat(settings.process_groups,
                         settings.process_groups == 1 ? " process group"
                                                      : " process groups",
-                        "; measured on an H100 with NCCL 2.30")});
+                        ", and NCCL's kernels once; measured on an H100 with "
+                        "NCCL 2.30")});
     }
     if (settings.channels != Channels::kNone) {
       const ChannelRow& row =

@@ -23,7 +23,8 @@ inline constexpr int64_t kCublasWorkspaceBytes = 32 * kMiB;  // On Hopper.
 // With more than one process: the buffers of the one-shot all-reduce, and the
 // communicator of each process group joined.
 inline constexpr int64_t kAllReduceBytes = 2 * 64 * kKiB;
-inline constexpr int64_t kCommunicatorBytes = 842 * kMiB;
+inline constexpr int64_t kNcclKernelsBytes = 358 * kMiB;
+inline constexpr int64_t kCommunicatorBytes = 484 * kMiB;
 
 // Point-to-point channels: to send, to receive, both ways, and those that
 // DTensor's exchanges open.

@@ -53,6 +53,24 @@ class ReportTest(harness.DaemonTest):
             named = sum(tensor["bytes"] for tensor in timeline["live_at_peak"]) + timeline["more"]["bytes"]
             self.assertEqual(named, sum(bytes[at] for bytes in timeline["categories"].values()))
 
+    def test_several_devices(self):
+        daemon = self.start()
+        pipeline = ("memory", "tinyllama-1.1b-chat", "--batch", 8, "--seq-len", 2048, "--pipeline-parallel", 2,
+                    "--microbatches", 4)
+        result = self.run_client(*pipeline, daemon=daemon)
+        self.assertEqual(result.returncode, 0, result.err)
+        self.assertRegex(result.out, r"stage 0 .* embedding, layers.0-10")
+        self.assertIn("Of stage 1, which needs the most:", result.out)
+        document = json.loads(self.run_client(*pipeline, "--json", daemon=daemon).out)
+        self.assertEqual([device["name"] for device in document["devices"]], ["stage 0", "stage 1"])
+        self.assertEqual(document["peak"]["expected"], document["devices"][1]["expected_peak"])
+        self.assertEqual(document["configuration"]["parallel"]["microbatches"], 4)
+        split = self.run_client(*LLAMA, "--tensor-parallel", 2, daemon=daemon)
+        self.assertIn("NCCL communicator", split.out)
+        wrong = self.run_client(*pipeline, "--stages", "layer.3", daemon=daemon)
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("did you mean `layers.3`", wrong.err)
+
     def test_local_file(self):
         path = self.write("small.linnet", harness.small_model())
         result = self.run_client("memory", path, "--batch", 4, "--json", daemon=self.start())

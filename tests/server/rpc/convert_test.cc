@@ -102,6 +102,12 @@ TEST(ConvertTest, EverythingGivenComesBackInAResponse) {
   from.set_kv_dtype("f16");
   from.set_kv_block_size_tokens(16);
   from.set_kv_layout(v1::KV_LAYOUT_ROLLING);
+  v1::Parallel& parallel = *from.mutable_parallel();
+  parallel.set_tensor(2);
+  parallel.set_pipeline(4);
+  parallel.set_microbatches(8);
+  parallel.set_schedule("gpipe");
+  parallel.add_stages("layers.3");
   from.set_context_bytes(7);
   from.set_compiled(true);
   from.set_cublas_workspace_config(":16:8");
