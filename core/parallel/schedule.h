@@ -50,7 +50,8 @@ void HoldMicrobatches(const StagePlace& place, const graph::Graph& graph,
 
 // A training step of `model` with the moments of `moments`, before the
 // optimizer's:
-//   activations    (in flight - 1) x the activations and inputs in memory at the
+//   activations    (in flight - 1) x the activations and inputs in memory at
+//   the
 //                  last step of the forward pass
 //   communication  (n - in flight) x received, n x sent floats (not on the last
 //                  stage), and the received floats (not on the first)
