@@ -28,6 +28,7 @@
 #include "grpcpp/security/credentials.h"
 #include "grpcpp/support/channel_arguments.h"
 #include "grpcpp/support/status.h"
+#include "linnet/v1/devices.grpc.pb.h"
 #include "linnet/v1/error.pb.h"
 #include "linnet/v1/models.grpc.pb.h"
 #include "linnet/v1/planner.grpc.pb.h"
@@ -107,6 +108,23 @@ class GrpcClient final : public Client {
     return response;
   }
 
+  absl::StatusOr<v1::MaximizeResponse> Maximize(
+      const v1::MaximizeRequest& request) override {
+    v1::MaximizeResponse response;
+    LINNET_RETURN_IF_ERROR(Call([&](grpc::ClientContext& context) {
+      return planner_->Maximize(&context, request, &response);
+    }));
+    return response;
+  }
+
+  absl::StatusOr<v1::DevicesListResponse> ListDevices() override {
+    v1::DevicesListResponse response;
+    LINNET_RETURN_IF_ERROR(Call([&](grpc::ClientContext& context) {
+      return devices_->List(&context, {}, &response);
+    }));
+    return response;
+  }
+
   absl::StatusOr<v1::ModelsListResponse> ListModels() override {
     v1::ModelsListResponse response;
     LINNET_RETURN_IF_ERROR(Call([&](grpc::ClientContext& context) {
@@ -146,6 +164,7 @@ class GrpcClient final : public Client {
   void SetChannel(const std::shared_ptr<grpc::Channel>& channel) {
     planner_ = v1::Planner::NewStub(channel);
     models_ = v1::Models::NewStub(channel);
+    devices_ = v1::Devices::NewStub(channel);
   }
 
   absl::Status Call(
@@ -178,6 +197,7 @@ class GrpcClient final : public Client {
   std::string address_;  // Empty: this user's daemon.
   std::unique_ptr<v1::Planner::Stub> planner_;
   std::unique_ptr<v1::Models::Stub> models_;
+  std::unique_ptr<v1::Devices::Stub> devices_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "linnet/v1/devices.pb.h"
 #include "linnet/v1/error.pb.h"
 #include "linnet/v1/models.pb.h"
 #include "linnet/v1/planner.pb.h"
@@ -49,6 +50,9 @@ class Client {
 
   virtual absl::StatusOr<v1::AnalyzeResponse> Analyze(
       const v1::AnalyzeRequest& request) = 0;
+  virtual absl::StatusOr<v1::MaximizeResponse> Maximize(
+      const v1::MaximizeRequest& request) = 0;
+  virtual absl::StatusOr<v1::DevicesListResponse> ListDevices() = 0;
   virtual absl::StatusOr<v1::ModelsListResponse> ListModels() = 0;
   virtual absl::StatusOr<v1::ModelsDescribeResponse> DescribeModel(
       const v1::ModelsDescribeRequest& request) = 0;

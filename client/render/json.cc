@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "client/render/dump.h"
 #include "client/render/report.h"
 #include "client/render/timeline.h"
 #include "linnet/v1/model.pb.h"
@@ -146,12 +147,6 @@ Json TensorList(const Tensors& tensors) {
 }
 
 // Names of files and models come from outside and may not be UTF-8.
-std::string Text(const Json& json) {
-  return json.dump(2, ' ', /*ensure_ascii=*/false,
-                   Json::error_handler_t::replace) +
-         "\n";
-}
-
 Json Report(const v1::AnalyzeResponse& response, const std::string& model) {
   Json symbols = Json::object();
   for (const v1::Symbol& symbol : response.symbols()) {
@@ -197,13 +192,13 @@ Json Report(const v1::AnalyzeResponse& response, const std::string& model) {
 std::string ReportJson(const v1::AnalyzeResponse& response,
                        const std::string& model) {
   if (response.other_policies_size() == 0) {
-    return Text(Report(response, model));
+    return Dump(Report(response, model));
   }
   Json list = Json::array({Report(response, model)});
   for (const v1::AnalyzeResponse& other : response.other_policies()) {
     list.push_back(Report(other, model));
   }
-  return Text(list);
+  return Dump(list);
 }
 
 std::string ModelsJson(const v1::ModelsListResponse& response) {
@@ -211,7 +206,7 @@ std::string ModelsJson(const v1::ModelsListResponse& response) {
   for (const v1::ModelSummary& model : response.models()) {
     list.push_back(Summary(model));
   }
-  return Text({{"version", 1}, {"models", list}});
+  return Dump({{"version", 1}, {"models", list}});
 }
 
 std::string DescriptionJson(const v1::ModelsDescribeResponse& response) {
@@ -234,7 +229,7 @@ std::string DescriptionJson(const v1::ModelsDescribeResponse& response) {
   for (const v1::Tie& tie : response.ties()) {
     ties.push_back({{"path", tie.path()}, {"owner", tie.owner()}});
   }
-  return Text({
+  return Dump({
       {"version", 1},
       {"model", Summary(response.model())},
       {"root_block", response.root_block()},

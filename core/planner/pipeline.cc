@@ -234,6 +234,14 @@ absl::StatusOr<MemoryTimeline> PreparedPipeline::Timeline(const Config& config,
   return timeline;
 }
 
+std::vector<FreeSize> PreparedPipeline::FreeSizes() const {
+  std::vector<FreeSize> sizes = stages_[0]->FreeSizes();
+  for (FreeSize& size : sizes) {
+    if (size.name == RoleName(role_)) size.multiple = microbatches_;
+  }
+  return sizes;
+}
+
 std::string PreparedPipeline::StepText(int64_t /*step*/) const { return ""; }
 
 int64_t PreparedPipeline::ByteSize() const {

@@ -33,6 +33,7 @@ class PreparedPipeline final : public Prepared {
                                           size_t policy) const override;
   // Without the step of the peak, since stages count theirs apart.
   absl::StatusOr<Summary> Summarize(const Config& config) const override;
+  std::vector<FreeSize> FreeSizes() const override;
   std::string StepText(int64_t step) const override;
   int64_t ByteSize() const override;
 

@@ -227,6 +227,12 @@ struct MemoryTimeline {
 // Polled now and then during long work; true stops it with CANCELLED.
 using StopFunction = std::function<bool()>;
 
+// A size that is given with each question.
+struct FreeSize {
+  std::string name;      // `batch`, `context` or `cache`.
+  int64_t multiple = 1;  // It must be a multiple of this.
+};
+
 class Prepared {
  public:
   virtual ~Prepared() = default;
@@ -251,6 +257,9 @@ class Prepared {
 
   // The numbers of Analyze() without text and buffer plan.
   virtual absl::StatusOr<Summary> Summarize(const Config& config) const = 0;
+
+  // The sizes that questions vary, in the order of the roles.
+  virtual std::vector<FreeSize> FreeSizes() const { return {}; }
 
   // Where the peak of a summary lies: "step 1603: linear in `lm_head`". Of a
   // training step, "the backward pass (position 1668 of 3339): …".

@@ -311,6 +311,14 @@ absl::StatusOr<Summary> PreparedEntry::Summarize(const Config& config) const {
   return summary;
 }
 
+std::vector<FreeSize> PreparedEntry::FreeSizes() const {
+  std::vector<FreeSize> sizes;
+  for (const Role role : parts_.roles) {
+    sizes.push_back({std::string(RoleName(role)), 1});
+  }
+  return sizes;
+}
+
 std::string PreparedEntry::StepText(int64_t step) const {
   if (training_ != nullptr) return training_->PlaceText(0, step);
   if (parts_.place && step == graph().num_steps()) {

@@ -74,6 +74,7 @@ class PreparedEntry final : public Prepared {
   absl::StatusOr<MemoryTimeline> Timeline(const Config& config,
                                           size_t policy) const override;
   absl::StatusOr<Summary> Summarize(const Config& config) const override;
+  std::vector<FreeSize> FreeSizes() const override;
   std::string StepText(int64_t step) const override;
   int64_t ByteSize() const override;
 

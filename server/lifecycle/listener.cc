@@ -31,6 +31,7 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Start(
   grpc::ServerBuilder builder;
   builder.RegisterService(&listener->planner_service_);
   builder.RegisterService(&listener->models_service_);
+  builder.RegisterService(&listener->devices_service_);
   builder.SetMaxReceiveMessageSize(
       static_cast<int>(settings.limits_max_message_bytes));
   // Without it two servers could listen on one port, each getting some calls.

@@ -12,6 +12,7 @@
 #include "grpcpp/server.h"
 #include "server/config/config.h"
 #include "server/rpc/context.h"
+#include "server/rpc/devices_service.h"
 #include "server/rpc/models_service.h"
 #include "server/rpc/planner_service.h"
 
@@ -35,10 +36,13 @@ class Listener {
 
  private:
   explicit Listener(Context& context)
-      : planner_service_(context), models_service_(context) {}
+      : planner_service_(context),
+        models_service_(context),
+        devices_service_(context) {}
 
   PlannerService planner_service_;
   ModelsService models_service_;
+  DevicesService devices_service_;
   std::vector<std::string> addresses_;
   std::unique_ptr<grpc::Server> server_;
 };

@@ -62,6 +62,8 @@ const char* MethodName(Method method) {
   switch (method) {
     case Method::kAnalyze:
       return "Planner.Analyze";
+    case Method::kMaximize:
+      return "Planner.Maximize";
     case Method::kModelsList:
       return "Models.List";
     case Method::kModelsDescribe:
@@ -69,9 +71,11 @@ const char* MethodName(Method method) {
     case Method::kModelsCheck:
       return "Models.Check";
     case Method::kModelsExplain:
+      return "Models.Explain";
+    case Method::kDevicesList:
       break;
   }
-  return "Models.Explain";
+  return "Devices.List";
 }
 
 // The metrics live in the registry's families; these pointers stay valid as

@@ -21,12 +21,14 @@ namespace linnet::server {
 // The calls of the API, for labels.
 enum class Method {
   kAnalyze,
+  kMaximize,
   kModelsList,
   kModelsDescribe,
   kModelsCheck,
-  kModelsExplain
+  kModelsExplain,
+  kDevicesList
 };
-inline constexpr int kNumMethods = 5;
+inline constexpr int kNumMethods = 7;
 const char* MethodName(Method method);
 
 // Safe from any thread.

@@ -12,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "core/base/status_macros.h"
+#include "core/planner/maximize.h"
 #include "core/planner/planner.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/server_callback.h"
@@ -19,6 +20,7 @@
 #include "server/cache/trace_cache.h"
 #include "server/log/log.h"
 #include "server/rpc/convert.h"
+#include "server/rpc/convert_maximize.h"
 #include "server/rpc/status.h"
 
 namespace linnet::server {
@@ -74,21 +76,18 @@ TraceCache::Build MakeBuild(const Context& context,
       };
 }
 
-class AnalyzeCall final : public grpc::ServerUnaryReactor {
+// A call that is answered from a trace.
+class TracedCall : public grpc::ServerUnaryReactor {
  public:
-  AnalyzeCall(Context& context, grpc::CallbackServerContext& call,
-              const v1::AnalyzeRequest& request, v1::AnalyzeResponse& response)
+  TracedCall(Context& context, grpc::CallbackServerContext& call, Method method)
       : context_(context),
-        scope_(context, Method::kAnalyze),
-        deadline_(call.deadline()),
-        view_(request.view()),
-        response_(response) {
-    if (!v1::View_IsValid(view_)) {
-      End(FieldError("view", "is one this server does not know"));
-      return;
-    }
-    absl::StatusOr<planner::Config> config =
-        ToConfig(request.config(), context.limits);
+        scope_(context, method),
+        deadline_(call.deadline()) {}
+
+ protected:
+  // Answers once the trace of `config` is there, or ends with why not. Called
+  // once, last of all, by the constructor of a derived class.
+  void Start(absl::StatusOr<planner::Config> config) {
     if (!config.ok()) {
       End(config.status());
       return;
@@ -97,10 +96,15 @@ class AnalyzeCall final : public grpc::ServerUnaryReactor {
     ticket_ = context_.cache.Get(
         context_.engine.cache_key(*config_), MakeBuild(context_, config_),
         [this](const absl::StatusOr<TraceCache::Trace>& trace) {
-          End(trace.ok() ? Answer(**trace, *config_, view_, response_)
-                         : trace.status());
+          End(trace.ok() ? Reply(**trace, *config_) : trace.status());
         });
   }
+
+  virtual absl::Status Reply(const planner::Prepared& prepared,
+                             const planner::Config& config) = 0;
+
+  // Whether the time of the call is up.
+  bool Late() const { return std::chrono::system_clock::now() >= deadline_; }
 
  private:
   void OnDone() override { delete this; }
@@ -109,9 +113,8 @@ class AnalyzeCall final : public grpc::ServerUnaryReactor {
   // handler has returned it.
   void OnCancel() override {
     context_.cache.Cancel(
-        ticket_, std::chrono::system_clock::now() >= deadline_
-                     ? absl::DeadlineExceededError("the call's time is up")
-                     : absl::CancelledError("the caller went away"));
+        ticket_, Late() ? absl::DeadlineExceededError("the call's time is up")
+                        : absl::CancelledError("the caller went away"));
   }
 
   void End(const absl::Status& status) {
@@ -125,10 +128,65 @@ class AnalyzeCall final : public grpc::ServerUnaryReactor {
   Context& context_;
   CallScope scope_;
   const std::chrono::system_clock::time_point deadline_;
-  const v1::View view_;
-  v1::AnalyzeResponse& response_;
   std::shared_ptr<const planner::Config> config_;
   TraceCache::Ticket ticket_;
+};
+
+class AnalyzeCall final : public TracedCall {
+ public:
+  AnalyzeCall(Context& context, grpc::CallbackServerContext& call,
+              const v1::AnalyzeRequest& request, v1::AnalyzeResponse& response)
+      : TracedCall(context, call, Method::kAnalyze),
+        view_(request.view()),
+        response_(response) {
+    if (v1::View_IsValid(view_)) {
+      Start(ToConfig(request.config(), context.limits));
+    } else {
+      Start(FieldError("view", "is one this server does not know"));
+    }
+  }
+
+ private:
+  absl::Status Reply(const planner::Prepared& prepared,
+                     const planner::Config& config) override {
+    return Answer(prepared, config, view_, response_);
+  }
+
+  const v1::View view_;
+  v1::AnalyzeResponse& response_;
+};
+
+class MaximizeCall final : public TracedCall {
+ public:
+  MaximizeCall(Context& context, grpc::CallbackServerContext& call,
+               const v1::MaximizeRequest& request,
+               v1::MaximizeResponse& response)
+      : TracedCall(context, call, Method::kMaximize), response_(response) {
+    absl::StatusOr<MaximizeQuestion> question =
+        ToQuestion(request, context.limits);
+    if (!question.ok()) {
+      Start(question.status());
+      return;
+    }
+    question_ = *std::move(question);
+    response_.set_device_title(question_.device_title);
+    response_.set_device_source(question_.device_source);
+    Start(std::move(question_.config));
+  }
+
+ private:
+  absl::Status Reply(const planner::Prepared& prepared,
+                     const planner::Config& config) override {
+    LINNET_ASSIGN_OR_RETURN(
+        const planner::Maximum maximum,
+        planner::Maximize(prepared, config, question_.goal, question_.budget,
+                          [this] { return Late(); }));
+    FillMaximum(prepared, maximum, response_);
+    return absl::OkStatus();
+  }
+
+  MaximizeQuestion question_;
+  v1::MaximizeResponse& response_;
 };
 
 }  // namespace
@@ -137,6 +195,12 @@ grpc::ServerUnaryReactor* PlannerService::Analyze(
     grpc::CallbackServerContext* call, const v1::AnalyzeRequest* request,
     v1::AnalyzeResponse* response) {
   return new AnalyzeCall(context_, *call, *request, *response);
+}
+
+grpc::ServerUnaryReactor* PlannerService::Maximize(
+    grpc::CallbackServerContext* call, const v1::MaximizeRequest* request,
+    v1::MaximizeResponse* response) {
+  return new MaximizeCall(context_, *call, *request, *response);
 }
 
 }  // namespace linnet::server

@@ -5,8 +5,10 @@
 #include <memory>
 
 #include "benchmark/benchmark.h"
+#include "core/base/bytes.h"
 #include "core/base/check.h"
 #include "core/planner/bind.h"
+#include "core/planner/maximize.h"
 #include "core/planner/model.h"
 #include "core/planner/planner.h"
 #include "core/trace/tracer.h"
@@ -109,6 +111,22 @@ void BM_CacheKey(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(CacheKey(config));
 }
 BENCHMARK(BM_CacheKey)->Unit(benchmark::kMicrosecond);
+
+void BM_Maximize(benchmark::State& state) {
+  Config config;
+  config.model.name = "llama-3.1-8b-instruct";
+  config.entry = "decode_rows";
+  config.context = 8192;
+  config = WithGoal(config, Goal::kBatch);
+  const auto prepared = PrepareOrDie(config);
+  for (auto _ : state) {
+    const auto found =
+        Maximize(*prepared, config, Goal::kBatch, {80 * kGiB, 2 * kGiB, 0.0});
+    LINNET_CHECK(found.ok() && found->value == 62) << found.status();
+    state.counters["sizes"] = static_cast<double>(found->evaluations);
+  }
+}
+BENCHMARK(BM_Maximize)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace linnet::planner
