@@ -1,9 +1,10 @@
 #include "core/graph/plain_walk.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "core/expr/evaluator.h"
 #include "core/expr/expr.h"
@@ -25,29 +26,32 @@ expr::Error AddBytes(expr::Expr bytes, const Sizes& sizes, int64_t* total) {
              : expr::Error::kNone;
 }
 
-bool Reads(const Graph& graph, int32_t step, ObjectId owner) {
-  const auto is_of = [&](ObjectId id) {
-    return graph.object(id).owner == owner;
+// From when to when each owner must be in memory, read off the steps one by
+// one. Objects that own nothing of their own are never needed.
+struct Need {
+  int32_t first = 0;
+  int32_t last = -1;
+};
+std::vector<Need> Needs(const Graph& graph) {
+  std::vector<Need> needs(static_cast<size_t>(graph.num_objects()));
+  const auto of = [&](ObjectId id) -> Need& {
+    return needs[static_cast<size_t>(graph.object(id).owner.index)];
   };
-  return absl::c_any_of(graph.inputs(StepId{step}), is_of) ||
-         absl::c_any_of(graph.outputs(StepId{step}), is_of);
-}
-
-// Whether `owner` must be in memory at `step`.
-bool IsNeeded(const Graph& graph, ObjectId owner, int32_t step) {
-  if (absl::c_linear_search(graph.entry_inputs(), owner)) return true;
-  if (graph.object(owner).producer.index > step) return false;
-  const auto is_of = [&](ObjectId id) {
-    return graph.object(id).owner == owner;
-  };
-  if (absl::c_any_of(graph.results(), is_of)) return true;
-  for (const StateWrite& write : graph.state_writes()) {
-    if (is_of(write.value)) return true;
+  for (int32_t i = 0; i < graph.num_objects(); ++i) {
+    const Object& object = graph.object(ObjectId{i});
+    Need& need = needs[static_cast<size_t>(i)];
+    if (object.producer.valid()) need.first = need.last = object.producer.index;
   }
-  for (int32_t later = step; later < graph.num_steps(); ++later) {
-    if (Reads(graph, later, owner)) return true;
+  for (int32_t step = 0; step < graph.num_steps(); ++step) {
+    for (ObjectId id : graph.inputs(StepId{step})) of(id).last = step;
+    for (ObjectId id : graph.outputs(StepId{step})) of(id).last = step;
   }
-  return false;
+  const int32_t end = std::max(graph.num_steps(), 1);
+  for (ObjectId id : graph.results()) of(id).last = end;
+  for (const StateWrite& write : graph.state_writes())
+    of(write.value).last = end;
+  for (ObjectId id : graph.entry_inputs()) of(id) = {0, end};
+  return needs;
 }
 
 // The first moment with the largest sum; `add` adds what lives at a moment.
@@ -70,26 +74,41 @@ Peak LargestMoment(int64_t moments, AddLive add) {
 }  // namespace
 
 Peak PlainWalk(const Timeline& timeline, const Sizes& sizes) {
+  std::vector<int64_t> bytes(timeline.intervals.size());
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    Peak failed;
+    failed.error = AddBytes(timeline.intervals[i].bytes, sizes, &bytes[i]);
+    if (!failed.ok()) return failed;
+  }
   return LargestMoment(timeline.moments, [&](int64_t moment, int64_t* total) {
-    for (const Interval& interval : timeline.intervals) {
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      const Interval& interval = timeline.intervals[i];
       if (moment < interval.begin || moment > interval.end) continue;
-      const expr::Error error = AddBytes(interval.bytes, sizes, total);
-      if (error != expr::Error::kNone) return error;
+      if (__builtin_add_overflow(*total, bytes[i], total)) {
+        return expr::Error::kOverflow;
+      }
     }
     return expr::Error::kNone;
   });
 }
 
 Peak PlainWalk(const Graph& graph, const Sizes& sizes) {
+  const std::vector<Need> needs = Needs(graph);
+  std::vector<int64_t> bytes(needs.size());
+  for (int32_t i = 0; i < graph.num_objects(); ++i) {
+    const ObjectId id = {i};
+    if (!graph.IsTransientOwner(id)) continue;
+    Peak failed;
+    failed.error =
+        AddBytes(graph.object(id).bytes, sizes, &bytes[static_cast<size_t>(i)]);
+    if (!failed.ok()) return failed;
+  }
   return LargestMoment(graph.num_steps(), [&](int64_t moment, int64_t* total) {
-    for (int32_t i = 0; i < graph.num_objects(); ++i) {
-      const ObjectId id = {i};
-      if (!graph.IsTransientOwner(id) ||
-          !IsNeeded(graph, id, static_cast<int32_t>(moment))) {
-        continue;
+    for (size_t i = 0; i < needs.size(); ++i) {
+      if (moment < needs[i].first || moment > needs[i].last) continue;
+      if (__builtin_add_overflow(*total, bytes[i], total)) {
+        return expr::Error::kOverflow;
       }
-      const expr::Error error = AddBytes(graph.object(id).bytes, sizes, total);
-      if (error != expr::Error::kNone) return error;
     }
     return expr::Error::kNone;
   });
