@@ -41,6 +41,26 @@ StringId GraphBuilder::InternText(absl::string_view text) {
   return id;
 }
 
+ObjectSpec SpecOf(const Graph& graph, ObjectId id) {
+  const Object& object = graph.object(id);
+  ObjectSpec spec;
+  spec.name = graph.text(object.name);
+  spec.path = graph.text(object.path);
+  spec.category = object.category;
+  spec.shape = graph.shape(object);
+  spec.dtype = object.dtype;
+  spec.persistent = object.persistent;
+  return spec;
+}
+
+StepSpec SpecOf(const Graph& graph, const Step& step,
+                absl::Span<const ObjectId> inputs,
+                absl::Span<const ObjectId> outputs) {
+  return {step.kind, graph.text(step.label), inputs,
+          outputs,   graph.text(step.scope), graph.text(step.native),
+          step.flops};
+}
+
 ObjectId GraphBuilder::AddObject(const ObjectSpec& spec) {
   LINNET_CHECK(spec.shape.size() <= UINT16_MAX) << "ranks are bounded";
   const ObjectId id = {graph_->num_objects()};

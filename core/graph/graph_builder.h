@@ -47,6 +47,13 @@ struct StepSpec {
   expr::Expr flops = {};  // A default one means 0.
 };
 
+// For copies of a graph. What an object was added as, but for the storage that
+// it shares or packs; what a step was, with other inputs and outputs.
+ObjectSpec SpecOf(const Graph& graph, ObjectId id);
+StepSpec SpecOf(const Graph& graph, const Step& step,
+                absl::Span<const ObjectId> inputs,
+                absl::Span<const ObjectId> outputs);
+
 class GraphBuilder {
  public:
   // `pool` makes every size of the graph; the caller goes on using it until

@@ -198,17 +198,14 @@ class StageBuilder {
   // has its own.
   void Copy(ObjectId id, bool alone = false) {
     const Object& object = graph_.object(id);
-    graph::ObjectSpec spec;
-    spec.name = graph_.text(object.name);
-    spec.path = graph_.text(object.path);
-    spec.category = object.category;
+    graph::ObjectSpec spec = graph::SpecOf(graph_, id);
+    spec.persistent = false;
     std::vector<expr::Expr> shape(graph_.shape(object).begin(),
                                   graph_.shape(object).end());
     if (IsState(object) && !whole_.empty()) {
       for (expr::Expr& size : shape) size = pool_->Substitute(size, whole_);
     }
     spec.shape = shape;
-    spec.dtype = object.dtype;
     const auto owner = now_.find(object.owner.index);
     if (object.owner != id && owner != now_.end() && !alone) {
       spec.view_of = owner->second;
@@ -234,9 +231,7 @@ class StageBuilder {
       Copy(id);
       outputs.push_back(now_[id.index]);
     }
-    builder_.AddStep({step.kind, graph_.text(step.label), inputs, outputs,
-                      graph_.text(step.scope), graph_.text(step.native),
-                      step.flops});
+    builder_.AddStep(graph::SpecOf(graph_, step, inputs, outputs));
   }
 
   void AddSent() {

@@ -88,13 +88,7 @@ class Splitter {
     const bool member = object.path.valid() && !object.producer.valid();
     auto split = split_[static_cast<size_t>(id.index)];
     if (member) split = StartsSplit(object);
-    graph::ObjectSpec spec;
-    spec.name = graph_.text(object.name);
-    spec.path = graph_.text(object.path);
-    spec.category = object.category;
-    spec.shape = graph_.shape(object);
-    spec.dtype = object.dtype;
-    spec.persistent = object.persistent;
+    graph::ObjectSpec spec = graph::SpecOf(graph_, id);
     if (object.owner != id) {
       spec.view_of = Now(object.owner);
     } else if (split) {
@@ -117,9 +111,7 @@ class Splitter {
       Copy(output);
       outputs.push_back(Now(output));
     }
-    builder_.AddStep({step.kind, graph_.text(step.label), inputs, outputs,
-                      graph_.text(step.scope), graph_.text(step.native),
-                      step.flops});
+    builder_.AddStep(graph::SpecOf(graph_, step, inputs, outputs));
   }
 
   void GatherResults() {

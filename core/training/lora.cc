@@ -88,13 +88,7 @@ class Adapter {
 
   void CopyObject(ObjectId id) {
     const Object& object = graph_.object(id);
-    graph::ObjectSpec spec;
-    spec.name = graph_.text(object.name);
-    spec.path = graph_.text(object.path);
-    spec.category = object.category;
-    spec.shape = graph_.shape(object);
-    spec.dtype = object.dtype;
-    spec.persistent = object.persistent;
+    graph::ObjectSpec spec = graph::SpecOf(graph_, id);
     if (object.owner != id) {
       spec.view_of = Now(object.owner);
     } else if (IsPacked(object)) {
@@ -115,9 +109,7 @@ class Adapter {
       CopyObject(output);
       outputs.push_back(Now(output));
     }
-    builder_.AddStep({step.kind, graph_.text(step.label), inputs, outputs,
-                      graph_.text(step.scope), graph_.text(step.native),
-                      step.flops});
+    builder_.AddStep(graph::SpecOf(graph_, step, inputs, outputs));
     const ObjectId weight = WeightOf(graph_, step);
     if (!weight.valid() || outputs.size() != 1) return;
     const std::string layer = LayerOf(graph_, weight);

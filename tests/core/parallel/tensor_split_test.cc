@@ -1,8 +1,11 @@
 #include "core/parallel/tensor_split.h"
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "core/graph/graph_builder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/training_graph.h"
@@ -44,6 +47,58 @@ TEST(TensorSplitTest, WhatComesFromASplitWeightIsSplit) {
   EXPECT_EQ(split->graph->num_steps(), graph->num_steps() + 1);
   EXPECT_EQ(split->graph->object(split->graph->results()[0]).bytes.constant(),
             16);
+}
+
+TEST(TensorSplitTest, CachesAreSplitByHeads) {
+  auto pool = std::make_shared<expr::Pool>();
+  graph::GraphBuilder builder(pool, {});
+  const auto cache = [&](const char* path, std::vector<int64_t> sizes) {
+    std::vector<expr::Expr> shape;
+    for (const int64_t size : sizes) shape.push_back(pool->Constant(size));
+    graph::ObjectSpec spec;
+    spec.path = path;
+    spec.category = graph::Category::kKvCache;
+    spec.shape = shape;
+    spec.persistent = true;
+    return builder.AddObject(spec);
+  };
+  const graph::ObjectId heads = cache("a.cache_k", {1, 4, 2, 2});
+  cache("b.cache_k", {1, 3, 2, 2});  // Three heads do not divide.
+  cache("c.cache", {1, 4, 2});       // Not of four axes.
+  const expr::Expr shape[] = {pool->Constant(16)};
+  graph::ObjectSpec made;
+  made.shape = shape;
+  const graph::ObjectId out = builder.AddObject(made);
+  const graph::ObjectId inputs[] = {heads}, outputs[] = {out};
+  builder.AddStep({graph::StepKind::kNeg, "neg", inputs, outputs, "", "", {}});
+  const auto graph = builder.Build();
+  ASSERT_TRUE(graph.ok());
+  const auto split = SplitTensors(**graph, 2);
+  ASSERT_TRUE(split.ok()) << split.status();
+  EXPECT_EQ(split->split_caches, 1);
+  std::vector<int64_t> bytes;
+  for (const graph::Object& object : split->graph->objects()) {
+    bytes.push_back(object.bytes.constant());
+  }
+  EXPECT_THAT(bytes, ElementsAre(32, 48, 32, 32));
+}
+
+TEST(TensorSplitPropertyTest, MoreProcessesNeverHoldMore) {
+  const auto graph = training::TrainingGraphReader().Read(
+      "in x 24; param q_proj.weight 24x24; param o_proj.weight 24x24;"
+      "a 24 = linear(x, q_proj.weight); b 24 = linear(a, o_proj.weight);"
+      "c 24 = exp(b)");
+  int64_t before = INT64_MAX;
+  for (const int64_t processes : {1, 2, 4, 8, 24}) {
+    const auto split = SplitTensors(*graph, processes);
+    ASSERT_TRUE(split.ok()) << split.status();
+    int64_t bytes = 0;
+    for (const graph::Object& object : split->graph->objects()) {
+      bytes += object.bytes.constant();
+    }
+    EXPECT_LE(bytes, before) << processes;
+    before = bytes;
+  }
 }
 
 }  // namespace

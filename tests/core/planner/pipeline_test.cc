@@ -275,6 +275,20 @@ TEST(PipelineTest, BadInputSaysWhatWouldWork) {
   bert.parallel.tensor = 2;
   bert.parallel.pipeline = 2;
   EXPECT_THAT(ErrorOf(bert), HasSubstr("no pipeline runs"));
+  Config step = testing_support::ConfigOf(R"(module t
+use std.nn.linear::{Linear}
+pub block Model<H: Dim = 8, T: Float = f32> {
+  sub q_proj: Linear<H, H, T>
+  pub entry loss<B: Dim>(x: Tensor[B, H; T]) -> T {
+    let y = q_proj.forward(x)
+    return sum[i, j] y[i, j] * y[i, j]
+  }
+}
+)");
+  step.batch = 2;
+  step.parallel.tensor = 2;
+  step.training.emplace();
+  EXPECT_THAT(ErrorOf(step), HasSubstr("no training step runs"));
 }
 
 TEST(PipelineTest, KeysTellLayoutsApart) {
