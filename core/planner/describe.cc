@@ -289,6 +289,7 @@ absl::StatusOr<ModelDescription> Describe(const Config& config,
                                           const Limits& limits,
                                           const StopFunction& stop) {
   LINNET_ASSIGN_OR_RETURN(const Model model, LoadModel(config.model, limits));
+  LINNET_RETURN_IF_ERROR(CheckBindings(model, config));
   if (stop && stop()) return absl::CancelledError("the request was stopped");
   const lang::Program& program = *model.program->source;
   LINNET_ASSIGN_OR_RETURN(const lang::BlockId root, FindRoot(model, config));

@@ -247,6 +247,13 @@ absl::StatusOr<Model> Load(const ModelRef& ref, const Limits& limits) {
 
 }  // namespace
 
+absl::Status CheckBindings(const Model& model, const Config& config) {
+  if (!model.imported || !config.no_bindings) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "weight bindings cannot be left out: they say which parts of the general "
+      "program this checkpoint has");
+}
+
 absl::StatusOr<Model> LoadModel(const ModelRef& ref, const Limits& limits) {
   absl::StatusOr<Model> model = Load(ref, limits);
   if (model.ok() || ref.files.empty() ||

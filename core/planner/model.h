@@ -33,6 +33,9 @@ struct Model {
 // Loads and compiles; fails as Prepare() does.
 absl::StatusOr<Model> LoadModel(const ModelRef& ref, const Limits& limits);
 
+// InvalidArgument when `config` leaves out the weight bindings of an import.
+absl::Status CheckBindings(const Model& model, const Config& config);
+
 // What every bundle must satisfy: CheckPaths(), and the limits on its files
 // (ResourceExhausted with kLimitPayload).
 absl::Status CheckBundle(const std::vector<SourceFile>& files,

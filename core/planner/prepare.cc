@@ -282,11 +282,7 @@ absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
   }
   LINNET_ASSIGN_OR_RETURN(const Model model, LoadModel(config.model, limits));
   if (stop && stop()) return absl::CancelledError("the request was stopped");
-  if (model.imported && config.no_bindings) {
-    return absl::InvalidArgumentError(
-        "weight bindings cannot be left out: they say which parts of the "
-        "general program this checkpoint has");
-  }
+  LINNET_RETURN_IF_ERROR(CheckBindings(model, config));
   const lang::Program& program = *model.program->source;
   LINNET_ASSIGN_OR_RETURN(const Target target, FindTarget(model, config));
   if (training) LINNET_RETURN_IF_ERROR(CheckLoss(program, target));

@@ -253,6 +253,8 @@ TEST(ImportTest, CannotLeaveBindingsOut) {
   const auto prepared = Prepare(config);
   ASSERT_FALSE(prepared.ok());
   EXPECT_EQ(prepared.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Describe(config).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace
