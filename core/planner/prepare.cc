@@ -134,6 +134,21 @@ int64_t Processes(const lang::Program& program, lang::BlockId root,
   return 1;
 }
 
+std::string AdaptersText(const training::Adapted& adapted,
+                         const training::Lora& lora) {
+  std::string text =
+      absl::StrCat("adapters of rank ", lora.rank, " in ",
+                   DTypeName(lora.dtype), " stand beside ", adapted.adapters,
+                   adapted.adapters == 1 ? " linear layer" : " linear layers",
+                   ", and what they stand beside is frozen");
+  if (adapted.packed > 0) {
+    absl::StrAppend(&text, "; ", adapted.packed,
+                    " frozen weights are stored as ",
+                    training::BaseFormatName(lora.base));
+  }
+  return text;
+}
+
 bool HasShards(const lang::Program& program, lang::BlockId root) {
   return root.valid() &&
          absl::c_any_of(program.blocks[root].generics,
@@ -309,13 +324,16 @@ absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
   request.stop = stop;
 
   PreparedEntry::Parts parts;
+  std::string adapters;
   absl::StatusOr<trace::Trace> trace =
       trace::TraceEntry(*model.program, request, pool);
   if (!trace.ok()) return WithLimit(trace.status(), limits);
   parts.trace = *std::move(trace);
   if (training && training->options.lora) {
-    LINNET_ASSIGN_OR_RETURN(parts.trace.graph,
+    LINNET_ASSIGN_OR_RETURN(training::Adapted adapted,
                             Adapt(*parts.trace.graph, &*training));
+    parts.trace.graph = std::move(adapted.graph);
+    adapters = AdaptersText(adapted, *training->options.lora);
   }
   if (training) {
     LINNET_RETURN_IF_ERROR(CheckTraining(*parts.trace.graph, *training));
@@ -336,6 +354,7 @@ absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
                           WindowsOf(model.card, config));
   parts.no_bindings = config.no_bindings;
   parts.notes = model.notes;
+  if (!adapters.empty()) parts.notes.push_back(std::move(adapters));
   // Another dtype or split means other weights than those stored.
   if (config.dtype.empty() && request.processes == 1) {
     parts.weight_bytes = model.weight_bytes;

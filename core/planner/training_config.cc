@@ -281,8 +281,8 @@ absl::Status CheckTraining(const graph::Graph& graph,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<const graph::Graph>> Adapt(
-    const graph::Graph& graph, TrainingSettings* settings) {
+absl::StatusOr<training::Adapted> Adapt(const graph::Graph& graph,
+                                        TrainingSettings* settings) {
   const training::Lora& lora = *settings->options.lora;
   const std::vector<std::string> layers = training::LinearLayers(graph);
   if (layers.empty()) {
@@ -313,7 +313,7 @@ absl::StatusOr<std::shared_ptr<const graph::Graph>> Adapt(
   for (const char* name : {"*.lora_A.weight", "*.lora_B.weight"}) {
     settings->options.trainable.push_back(name);
   }
-  return std::move(adapted.graph);
+  return adapted;
 }
 
 void AddTraining(const Config& config, Hasher* hasher) {

@@ -3,7 +3,6 @@
 #ifndef LINNET_CORE_PLANNER_TRAINING_CONFIG_H_
 #define LINNET_CORE_PLANNER_TRAINING_CONFIG_H_
 
-#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,6 +12,7 @@
 #include "core/lang/program.h"
 #include "core/planner/bind.h"
 #include "core/planner/planner.h"
+#include "core/training/lora.h"
 #include "core/training/options.h"
 
 namespace linnet::planner {
@@ -38,8 +38,8 @@ absl::Status CheckTraining(const graph::Graph& graph,
 // Puts the adapters of settings.options.lora into the graph, and makes them,
 // with what --trainable names, all that is trained. InvalidArgument, with close
 // names: a pattern that matches no linear layer, or an entry that runs none.
-absl::StatusOr<std::shared_ptr<const graph::Graph>> Adapt(
-    const graph::Graph& graph, TrainingSettings* settings);
+absl::StatusOr<training::Adapted> Adapt(const graph::Graph& graph,
+                                        TrainingSettings* settings);
 
 // Everything of the settings decides what is prepared.
 void AddTraining(const Config& config, Hasher* hasher);

@@ -60,11 +60,9 @@ class Adapter {
       if (!object.producer.valid()) CopyObject(ObjectId{i});
     }
     for (ObjectId id : graph_.entry_inputs()) builder_.MarkInput(Now(id));
-    size_t write = 0;
     for (int32_t i = 0; i < graph_.num_steps(); ++i) CopyStep(StepId{i});
-    for (; write < graph_.state_writes().size(); ++write) {
-      const graph::StateWrite& each = graph_.state_writes()[write];
-      builder_.WriteState(Now(each.state), Now(each.value));
+    for (const graph::StateWrite& write : graph_.state_writes()) {
+      builder_.WriteState(Now(write.state), Now(write.value));
     }
     for (ObjectId id : graph_.results()) builder_.MarkResult(Now(id));
     absl::StatusOr<std::shared_ptr<const Graph>> built = builder_.Build();

@@ -16,6 +16,7 @@
 namespace linnet::planner {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing_support::ConfigOf;
@@ -126,6 +127,11 @@ TEST(TrainingTest, AdaptersAreTrainedAndTheBaseIsNot) {
   ASSERT_TRUE(packed.ok()) << packed.status();
   // Each 8 x 8: 32 bytes, one scale and the code.
   EXPECT_EQ(bytes_of(*packed, "Weights"), 2 * (32 + 4 + 64) + 4 * (8 + 2 * 32));
+  EXPECT_THAT(
+      packed->assumptions,
+      Contains("adapters of rank 2 in f32 stand beside 2 linear layers, "
+               "and what they stand beside is frozen; 2 frozen weights "
+               "are stored as nf4"));
   // One layer's weight at a time is unpacked.
   EXPECT_EQ(bytes_of(*packed, "Backend workspace"), 4 * 64);
 
