@@ -21,10 +21,10 @@
 #include "client/api/checkpoint.h"
 #include "client/api/client.h"
 #include "core/base/status_macros.h"
+#include "core/base/toml.h"
 #include "linnet/v1/model.pb.h"
 #include "linnet/v1/models.pb.h"
 #include "nlohmann/json.hpp"
-#include "toml++/toml.h"
 
 namespace linnet::client {
 namespace {

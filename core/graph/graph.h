@@ -91,7 +91,8 @@ class Graph {
   }
   absl::Span<const ObjectId> outputs(const Step& step) const {
     return absl::MakeConstSpan(uses_).subspan(
-        static_cast<size_t>(step.uses_begin + step.num_inputs),
+        static_cast<size_t>(step.uses_begin) +
+            static_cast<size_t>(step.num_inputs),
         static_cast<size_t>(step.num_outputs));
   }
   absl::Span<const ObjectId> inputs(StepId id) const {

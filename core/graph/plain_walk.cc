@@ -48,8 +48,9 @@ std::vector<Need> Needs(const Graph& graph) {
   }
   const int32_t end = std::max(graph.num_steps(), 1);
   for (ObjectId id : graph.results()) of(id).last = end;
-  for (const StateWrite& write : graph.state_writes())
+  for (const StateWrite& write : graph.state_writes()) {
     of(write.value).last = end;
+  }
   for (ObjectId id : graph.entry_inputs()) of(id) = {0, end};
   return needs;
 }

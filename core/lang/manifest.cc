@@ -10,10 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "core/base/toml.h"
 
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
-#include <toml++/toml.h>
 
 namespace linnet::lang {
 namespace {

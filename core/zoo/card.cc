@@ -6,7 +6,6 @@
 #include <utility>
 
 #define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -14,6 +13,7 @@
 #include "absl/types/span.h"
 #include "core/base/nearest.h"
 #include "core/base/status_macros.h"
+#include "core/base/toml.h"
 #include "nlohmann/json.hpp"
 
 namespace linnet::zoo {

@@ -22,8 +22,8 @@
 #include "core/base/bytes.h"
 #include "core/base/nearest.h"
 #include "core/base/status_macros.h"
+#include "core/base/toml.h"
 #include "core/base/user_socket.h"
-#include "toml++/toml.h"
 
 namespace linnet::server {
 namespace {

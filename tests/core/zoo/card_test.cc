@@ -121,5 +121,14 @@ TEST(BuiltinModelsTest, EveryCardReads) {
   }
 }
 
+TEST(CardErrorTest, WhatIsNoTomlIsAnErrorInEveryBuild) {
+  for (const char* text :
+       {"[&mo", "[ &]", "[[&", "[model]\n[%", "[=", "[.a]"}) {
+    const auto card = ParseCard(text, "nest.toml");
+    EXPECT_EQ(card.status().code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_EQ(card.status().message().substr(0, 10), "nest.toml:") << text;
+  }
+}
+
 }  // namespace
 }  // namespace linnet::zoo
