@@ -123,7 +123,8 @@ TEST(BuiltinModelsTest, EveryCardReads) {
 
 TEST(CardErrorTest, WhatIsNoTomlIsAnErrorInEveryBuild) {
   for (const char* text :
-       {"[&mo", "[ &]", "[[&", "[model]\n[%", "[=", "[.a]"}) {
+       {"[&mo", "[ &]", "[[&", "[model]\n[%", "[=", "[.a]", "[model]\u0325\n",
+        "[model]\nname = \"m\" \u00e9\n"}) {
     const auto card = ParseCard(text, "nest.toml");
     EXPECT_EQ(card.status().code(), absl::StatusCode::kInvalidArgument) << text;
     EXPECT_EQ(card.status().message().substr(0, 10), "nest.toml:") << text;
