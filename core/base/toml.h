@@ -10,6 +10,8 @@
 #ifndef LINNET_CORE_BASE_TOML_H_
 #define LINNET_CORE_BASE_TOML_H_
 
+#include <cstdint>  // Which the part read first does not include.
+
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define TOML_ASSERT(expr) static_cast<void>(0)
