@@ -31,18 +31,31 @@ void AddCount(CLI::App& command, const std::string& name,
 void AddParallelFlags(CLI::App& command, v1::Configuration& config) {
   AddCount(command, "--tensor-parallel", "processes that split every weight",
            &v1::Parallel::set_tensor, config);
+  command.add_flag_callback(
+      "--sequence-parallel",
+      [&config] { config.mutable_parallel()->set_sequence(true); },
+      "the tensor-parallel processes split residuals and norms by the "
+      "sequence");
+  AddCount(command, "--expert-parallel",
+           "processes that split the experts of every mixture",
+           &v1::Parallel::set_expert, config);
   AddCount(command, "--pipeline-parallel",
-           "stages of a pipeline, each on processes of its own",
+           "devices of a pipeline, each with a stage of the model",
            &v1::Parallel::set_pipeline, config);
   AddCount(command, "--microbatches",
-           "micro-batches of a pipeline, by default as many as stages",
+           "micro-batches of a pipeline, by default as many as devices",
            &v1::Parallel::set_microbatches, config);
+  AddCount(command, "--virtual-stages",
+           "stages of a pipeline on each device, under interleaved-1f1b (2 by "
+           "default) and zero-bubble",
+           &v1::Parallel::set_virtual_stages, config);
   command.add_option_function<std::string>(
       "--schedule",
       [&config](const std::string& text) {
         config.mutable_parallel()->set_schedule(text);
       },
-      "1f1b (default) or gpipe: the order of a training pipeline");
+      "1f1b (default), gpipe, interleaved-1f1b or zero-bubble: the order of a "
+      "training pipeline");
   command.add_option_function<std::string>(
       "--stages",
       [&config](const std::string& text) {

@@ -8,8 +8,8 @@
 
 namespace linnet::client {
 
-// --tensor-parallel --pipeline-parallel --microbatches --schedule --stages, all
-// into `config`.
+// --tensor-parallel --sequence-parallel --expert-parallel --pipeline-parallel
+// --microbatches --virtual-stages --schedule --stages, all into `config`.
 void AddParallelFlags(CLI::App& command, v1::Configuration& config);
 
 }  // namespace linnet::client

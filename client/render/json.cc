@@ -56,6 +56,10 @@ Json ParallelJson(const v1::Parallel& parallel) {
           {"microbatches",
            OrNull(parallel.has_microbatches(), parallel.microbatches())},
           {"schedule", TextOrNull(parallel.schedule())},
+          {"virtual_stages",
+           OrNull(parallel.has_virtual_stages(), parallel.virtual_stages())},
+          {"sequence", parallel.sequence()},
+          {"expert", OrNull(parallel.has_expert(), parallel.expert())},
           {"stages", List(parallel.stages())}};
 }
 

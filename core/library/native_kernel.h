@@ -46,6 +46,11 @@ enum class NativeKernel : uint8_t {
   kAllReduce,
   kAllGather,
   kShared,
+  kReduceScatter,
+  kAllToAll,
+  kExperts,          // Rows through the experts that are theirs.
+  kExpertsShared,    // Each row through several experts.
+  kExpertsCombined,  // And the experts' results summed by row.
 };
 
 enum class Numerics : uint8_t { kExact, kEquivalent, kFast };

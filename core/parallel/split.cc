@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "core/base/status_macros.h"
 #include "core/graph/graph_builder.h"
 
@@ -59,6 +60,7 @@ class Plan {
     FindCrossings();
   }
 
+  int32_t num_stages() const { return stages_; }
   int32_t stage(ObjectId id) const {
     return object_stage_[static_cast<size_t>(id.index)];
   }
@@ -143,15 +145,13 @@ class Plan {
   std::vector<std::set<int32_t>> needed_, received_, sent_, repeated_;
 };
 
-// Builds the graph of one stage.
+// Builds the graph of one device.
 class StageBuilder {
  public:
-  StageBuilder(const Graph& graph, const Plan& plan, int32_t stage, bool last,
-               expr::SymbolId cut, int64_t microbatches)
+  StageBuilder(const Graph& graph, const Plan& plan, expr::SymbolId cut,
+               int64_t microbatches)
       : graph_(graph),
         plan_(plan),
-        stage_(stage),
-        last_(last),
         pool_(std::make_shared<expr::Pool>(graph.shared_pool())),
         builder_(pool_, graph.roles()) {
     if (cut.valid() && microbatches > 1) {
@@ -160,38 +160,58 @@ class StageBuilder {
     }
   }
 
-  absl::StatusOr<StageGraph> Run() {
+  absl::StatusOr<StageGraph> Run(absl::Span<const int32_t> stages) {
     for (int32_t i = 0; i < graph_.num_objects(); ++i) {
-      AddMember(ObjectId{i});
+      AddMember(ObjectId{i}, stages);
     }
-    for (ObjectId id : graph_.entry_inputs()) {
-      if (plan_.needed(stage_).contains(id.index) && !now_.contains(id.index)) {
-        Copy(id);
-        builder_.MarkInput(now_[id.index]);
-      }
+    const absl::flat_hash_map<int32_t, ObjectId> members = now_;
+    for (const int32_t stage : stages) {
+      // Each chunk makes, receives and repeats what it needs by itself.
+      now_ = members;
+      now_.insert(inputs_.begin(), inputs_.end());
+      AddChunk(stage);
     }
-    for (const int32_t i : plan_.received(stage_)) {
-      Copy(ObjectId{i}, /*alone=*/true);
-      builder_.MarkInput(now_[i]);
-      made_.received.push_back(now_[i]);
-    }
-    for (int32_t s = 0; s < graph_.num_steps(); ++s) {
-      if (plan_.runs(StepId{s}, stage_)) AddStep(graph_.step(StepId{s}));
-    }
-    AddSent();
     LINNET_ASSIGN_OR_RETURN(made_.graph, builder_.Build());
     return std::move(made_);
   }
 
  private:
-  // A parameter, buffer or state that the stage holds, or one of the root or
-  // of another stage that it reads.
-  void AddMember(ObjectId id) {
+  void AddChunk(int32_t stage) {
+    Chunk& chunk = made_.chunks.emplace_back();
+    chunk.last = stage + 1 == plan_.num_stages();
+    chunk.first_step = steps_;
+    for (ObjectId id : graph_.entry_inputs()) {
+      if (!plan_.needed(stage).contains(id.index) || now_.contains(id.index)) {
+        continue;
+      }
+      Copy(id);
+      inputs_[id.index] = now_[id.index];
+      builder_.MarkInput(now_[id.index]);
+      chunk.inputs.push_back(now_[id.index]);
+    }
+    for (const int32_t i : plan_.received(stage)) {
+      Copy(ObjectId{i}, /*alone=*/true);
+      builder_.MarkInput(now_[i]);
+      chunk.received.push_back(now_[i]);
+    }
+    for (int32_t s = 0; s < graph_.num_steps(); ++s) {
+      if (plan_.runs(StepId{s}, stage)) AddStep(graph_.step(StepId{s}));
+    }
+    chunk.num_steps = steps_ - chunk.first_step;
+    AddSent(stage, &chunk);
+  }
+
+  // A parameter, buffer or state that a stage of the device holds, or one of
+  // the root or of another stage that it reads.
+  void AddMember(ObjectId id, absl::Span<const int32_t> stages) {
     const Object& object = graph_.object(id);
     if (object.producer.valid() || !object.path.valid()) return;
     const int32_t home = plan_.stage(id);
-    if (home != stage_ && !plan_.needed(stage_).contains(id.index)) return;
-    Copy(id);
+    for (const int32_t stage : stages) {
+      if (home == stage || plan_.needed(stage).contains(id.index)) {
+        return Copy(id);
+      }
+    }
   }
 
   // Adds `id` as it is; one whose storage the stage does not have, or `alone`,
@@ -232,31 +252,31 @@ class StageBuilder {
       outputs.push_back(now_[id.index]);
     }
     builder_.AddStep(graph::SpecOf(graph_, step, inputs, outputs));
+    ++steps_;
   }
 
-  void AddSent() {
-    if (last_) {
-      for (ObjectId id : graph_.results()) {
-        builder_.MarkResult(now_[id.index]);
-        made_.sent.push_back(now_[id.index]);
-      }
-      return;
+  void AddSent(int32_t stage, Chunk* chunk) {
+    std::vector<int32_t> sent(plan_.sent(stage).begin(),
+                              plan_.sent(stage).end());
+    if (chunk->last) {
+      for (ObjectId id : graph_.results()) sent.push_back(id.index);
     }
-    for (const int32_t i : plan_.sent(stage_)) {
+    for (const int32_t i : sent) {
       builder_.MarkResult(now_[i]);
-      made_.sent.push_back(now_[i]);
+      chunk->sent.push_back(now_[i]);
     }
   }
 
   const Graph& graph_;
   const Plan& plan_;
-  const int32_t stage_;
-  const bool last_;
   std::shared_ptr<expr::Pool> pool_;
   // What the role that is cut was in the whole step.
   absl::flat_hash_map<expr::SymbolId, expr::Expr> whole_;
   graph::GraphBuilder builder_;
-  absl::flat_hash_map<int32_t, ObjectId> now_;  // By index in the whole graph.
+  // By index in the whole graph: what stands for it in the present chunk, and
+  // the inputs of the entry.
+  absl::flat_hash_map<int32_t, ObjectId> now_, inputs_;
+  int32_t steps_ = 0;
   StageGraph made_;
 };
 
@@ -277,21 +297,27 @@ absl::Status CheckNoState(const Graph& graph) {
 
 absl::StatusOr<std::vector<StageGraph>> SplitGraph(
     const Graph& graph, absl::Span<const Unit> units,
-    absl::Span<const size_t> starts, expr::SymbolId cut, int64_t microbatches) {
+    absl::Span<const size_t> starts, int64_t devices, expr::SymbolId cut,
+    int64_t microbatches) {
   LINNET_RETURN_IF_ERROR(CheckNoState(graph));
   const Plan plan(graph, units, starts);
-  std::vector<StageGraph> stages;
-  for (size_t i = 0; i < starts.size(); ++i) {
-    const size_t end = i + 1 < starts.size() ? starts[i + 1] : units.size();
+  std::vector<StageGraph> graphs;
+  for (int64_t device = 0; device < devices; ++device) {
+    std::vector<int32_t> stages;
+    std::vector<std::string> holds;
+    for (size_t i = static_cast<size_t>(device); i < starts.size();
+         i += static_cast<size_t>(devices)) {
+      const size_t end = i + 1 < starts.size() ? starts[i + 1] : units.size();
+      stages.push_back(static_cast<int32_t>(i));
+      holds.push_back(UnitsText(units.subspan(starts[i], end - starts[i])));
+    }
     LINNET_ASSIGN_OR_RETURN(
-        StageGraph stage,
-        StageBuilder(graph, plan, static_cast<int32_t>(i),
-                     i + 1 == starts.size(), cut, microbatches)
-            .Run());
-    stage.holds = UnitsText(units.subspan(starts[i], end - starts[i]));
-    stages.push_back(std::move(stage));
+        StageGraph of,
+        StageBuilder(graph, plan, cut, microbatches).Run(stages));
+    of.holds = absl::StrJoin(holds, ", ");
+    graphs.push_back(std::move(of));
   }
-  return stages;
+  return graphs;
 }
 
 }  // namespace linnet::parallel

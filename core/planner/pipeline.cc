@@ -57,10 +57,51 @@ absl::Status CheckMicrobatches(const ParallelConfig& config) {
 
 // A process that runs `index` of several stages.
 runtime::Channels ChannelsOf(const parallel::StagePlace& place, bool training) {
-  if (training) return runtime::Channels::kBoth;
-  if (place.first()) return runtime::Channels::kSend;
-  if (place.last()) return runtime::Channels::kReceive;
+  if (training || place.shape.chunks > 1) return runtime::Channels::kBoth;
+  if (place.device == 0) return runtime::Channels::kSend;
+  if (place.ends()) return runtime::Channels::kReceive;
   return runtime::Channels::kBoth;
+}
+
+// The shape of the pipeline that `config` asks for. InvalidArgument: a schedule
+// that there is none of or that cannot run so.
+absl::StatusOr<parallel::PipelineShape> ShapeOf(const ParallelConfig& config) {
+  const auto schedule = parallel::ParseSchedule(config.schedule);
+  if (!schedule) {
+    return UnknownName(
+        absl::StatusCode::kInvalidArgument,
+        absl::StrCat("there is no schedule `", config.schedule, "`"),
+        config.schedule, parallel::ScheduleNames());
+  }
+  LINNET_RETURN_IF_ERROR(CheckMicrobatches(config));
+  parallel::PipelineShape shape;
+  shape.schedule = *schedule;
+  shape.devices = config.pipeline;
+  shape.microbatches = std::max(config.microbatches, config.pipeline);
+  const bool interleaved = *schedule == parallel::Schedule::kInterleaved1F1B;
+  shape.chunks = config.virtual_stages;
+  if (shape.chunks == 0) shape.chunks = interleaved ? 2 : 1;
+  if (interleaved && shape.chunks < 2) {
+    return absl::InvalidArgumentError(
+        "the schedule `interleaved-1f1b` needs at least 2 stages per device "
+        "(--virtual-stages); with one it is `1f1b`");
+  }
+  if (shape.chunks > 1 && !interleaved &&
+      *schedule != parallel::Schedule::kZeroBubble) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the schedule `", config.schedule, "` runs one stage per device, not ",
+        shape.chunks,
+        " (--virtual-stages); `interleaved-1f1b` and `zero-bubble` run "
+        "several"));
+  }
+  if (shape.chunks > 1 && !parallel::MicrobatchesPerRound(shape)) {
+    const int64_t n = shape.microbatches, d = shape.devices;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "with several stages per device, ", n,
+        " micro-batches (--microbatches) must divide into ", n / d,
+        " equal rounds; ", n / d * d, " and ", (n / d + 1) * d, " do"));
+  }
+  return shape;
 }
 
 int64_t RuntimeBytes(const Report& report) {
@@ -77,28 +118,23 @@ int64_t RuntimeBytes(const Report& report) {
 
 absl::StatusOr<std::shared_ptr<const Prepared>> PreparedPipeline::Make(
     PreparedEntry::Parts parts, const ParallelConfig& config) {
-  const auto schedule = parallel::ParseSchedule(config.schedule);
-  if (!schedule) {
-    return UnknownName(
-        absl::StatusCode::kInvalidArgument,
-        absl::StrCat("there is no schedule `", config.schedule, "`"),
-        config.schedule, parallel::ScheduleNames());
-  }
-  LINNET_RETURN_IF_ERROR(CheckMicrobatches(config));
+  LINNET_ASSIGN_OR_RETURN(const parallel::PipelineShape shape, ShapeOf(config));
   std::shared_ptr<PreparedPipeline> pipeline(new PreparedPipeline);
   const std::shared_ptr<const graph::Graph> graph = parts.trace.graph;
   LINNET_ASSIGN_OR_RETURN(pipeline->role_, MicrobatchRole(*graph, parts.roles));
-  pipeline->microbatches_ = std::max(config.microbatches, config.pipeline);
+  pipeline->microbatches_ = shape.microbatches;
   const std::vector<parallel::Unit> units = parallel::FindUnits(*graph);
+  const int64_t stages = shape.devices * shape.chunks;
   LINNET_ASSIGN_OR_RETURN(
       const std::vector<size_t> starts,
       config.stages.empty()
-          ? parallel::BalanceStages(units, config.pipeline)
-          : parallel::NamedStages(units, config.stages, config.pipeline));
-  LINNET_ASSIGN_OR_RETURN(std::vector<parallel::StageGraph> stages,
-                          parallel::SplitGraph(*graph, units, starts,
-                                               SymbolOf(pipeline->role_, parts),
-                                               pipeline->microbatches_));
+          ? parallel::BalanceStages(units, stages)
+          : parallel::NamedStages(units, config.stages, stages));
+  LINNET_ASSIGN_OR_RETURN(
+      std::vector<parallel::StageGraph> graphs,
+      parallel::SplitGraph(*graph, units, starts, shape.devices,
+                           SymbolOf(pipeline->role_, parts),
+                           shape.microbatches));
   parts.weight_bytes.reset();  // Of the whole model.
   parts.notes.push_back(
       absl::StrCat("sizes and formulas of a stage are those of one of ",
@@ -108,22 +144,19 @@ absl::StatusOr<std::shared_ptr<const Prepared>> PreparedPipeline::Make(
   // Within a pipeline the group of all processes is not that of the tensor
   // split, and setting up the one-shot all-reduce goes through it.
   if (parts.tensor_processes > 1) ++parts.process_groups;
-  for (size_t i = 0; i < stages.size(); ++i) {
+  for (size_t i = 0; i < graphs.size(); ++i) {
     PreparedEntry::Parts of = parts;
-    of.trace.graph = stages[i].graph;
+    of.trace.graph = graphs[i].graph;
     parallel::StagePlace place;
-    place.index = static_cast<int64_t>(i);
-    place.stages = config.pipeline;
-    place.microbatches = pipeline->microbatches_;
-    place.schedule = *schedule;
-    place.received = std::move(stages[i].received);
-    place.sent = std::move(stages[i].sent);
+    place.device = static_cast<int64_t>(i);
+    place.shape = shape;
+    place.chunks = std::move(graphs[i].chunks);
     of.channels = ChannelsOf(place, parts.training.has_value());
     of.place = std::move(place);
     LINNET_ASSIGN_OR_RETURN(auto prepared, PreparedEntry::Make(std::move(of)));
     pipeline->stages_.push_back(
         std::static_pointer_cast<const PreparedEntry>(std::move(prepared)));
-    pipeline->holds_.push_back(std::move(stages[i].holds));
+    pipeline->holds_.push_back(std::move(graphs[i].holds));
   }
   return std::shared_ptr<const Prepared>(std::move(pipeline));
 }

@@ -96,10 +96,17 @@ struct TrainingConfig {
 
 // How several devices share one step.
 struct ParallelConfig {
-  int64_t tensor = 1;             // Processes that split every weight.
-  int64_t pipeline = 1;           // Stages, each on processes of its own.
-  int64_t microbatches = 0;       // At least as many as stages; 0: as many.
-  std::string schedule = "1f1b";  // Or `gpipe`; of a training step.
+  int64_t tensor = 1;  // Processes that split every weight.
+  // The tensor processes split what they would all hold alike, too, by the
+  // sequence.
+  bool sequence = false;
+  int64_t expert = 1;        // Processes that split the experts of a mixture.
+  int64_t pipeline = 1;      // Devices of a pipeline, each one process.
+  int64_t microbatches = 0;  // At least as many as devices; 0: as many.
+  // `1f1b`, `gpipe`, `interleaved-1f1b` or `zero-bubble`, of a training step.
+  std::string schedule = "1f1b";
+  // Stages per device; 0: 2 under `interleaved-1f1b`, else 1.
+  int64_t virtual_stages = 0;
   // The blocks where all stages but the first begin; default: balanced by the
   // bytes of parameters.
   std::vector<std::string> stages;

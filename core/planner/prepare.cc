@@ -11,6 +11,8 @@
 #include "core/base/hash.h"
 #include "core/base/status_macros.h"
 #include "core/library/native_kernel.h"
+#include "core/parallel/expert_split.h"
+#include "core/parallel/sequence_split.h"
 #include "core/parallel/tensor_split.h"
 #include "core/planner/bind.h"
 #include "core/planner/error.h"
@@ -162,21 +164,38 @@ absl::Status CheckParallel(const ParallelConfig& parallel) {
   constexpr int64_t kMost = 1 << 20;
   const std::pair<int64_t, absl::string_view> sizes[] = {
       {parallel.tensor, "--tensor-parallel"},
+      {parallel.expert, "--expert-parallel"},
       {parallel.pipeline, "--pipeline-parallel"},
-      {std::max<int64_t>(parallel.microbatches, 1), "--microbatches"}};
+      {parallel.microbatches == 0 ? 1 : parallel.microbatches,
+       "--microbatches"},
+      {parallel.virtual_stages == 0 ? 1 : parallel.virtual_stages,
+       "--virtual-stages"}};
   for (const auto& [size, flag] : sizes) {
-    if (size < 1 || size > kMost || parallel.microbatches < 0) {
+    if (size < 1 || size > kMost) {
       return absl::InvalidArgumentError(absl::StrCat(
           flag, " must lie between 1 and ", kMost, ", not be ", size));
     }
   }
-  if (parallel.pipeline > 1) return absl::OkStatus();
-  if (parallel.microbatches > 1 || !parallel.stages.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        parallel.stages.empty() ? "--microbatches" : "--stages",
-        " is for a pipeline; say how many stages with --pipeline-parallel"));
+  if (parallel.sequence && parallel.tensor == 1) {
+    return absl::InvalidArgumentError(
+        "--sequence-parallel splits the sequence over the processes of "
+        "--tensor-parallel; say how many those are");
   }
-  return absl::OkStatus();
+  if (parallel.expert > 1 && parallel.tensor > 1) {
+    return absl::InvalidArgumentError(
+        "--expert-parallel does not go with --tensor-parallel; take one of "
+        "them");
+  }
+  if (parallel.pipeline > 1) return absl::OkStatus();
+  absl::string_view flag;
+  if (!parallel.stages.empty()) flag = "--stages";
+  if (parallel.virtual_stages > 1) flag = "--virtual-stages";
+  if (parallel.microbatches > 1) flag = "--microbatches";
+  if (flag.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(flag,
+                   " is for a pipeline; say how many stages with "
+                   "--pipeline-parallel"));
 }
 
 // `config` with the generic that splits a program bound to the processes.
@@ -221,6 +240,41 @@ absl::Status SplitByRules(int64_t processes, PreparedEntry::Parts* parts) {
       " weights and ", split.split_caches, " caches over ", processes,
       " processes, the others copied; what redistributions take is an "
       "estimate"));
+  return absl::OkStatus();
+}
+
+// Turns the trace into one process's part by sequence and by expert.
+absl::Status SplitWithin(const ParallelConfig& config,
+                         PreparedEntry::Parts* parts) {
+  if (config.sequence) {
+    LINNET_ASSIGN_OR_RETURN(
+        parallel::SplitBySequence split,
+        parallel::SplitSequence(*parts->trace.graph, config.tensor));
+    parts->trace.graph = std::move(split.graph);
+    parts->notes.push_back(absl::StrCat(
+        "sequence parallel: ", split.scattered,
+        " tensors are split by the "
+        "sequence over ",
+        config.tensor, " processes and gathered ", split.gathers, " times"));
+  }
+  if (config.expert > 1) {
+    LINNET_ASSIGN_OR_RETURN(
+        parallel::SplitByExpert split,
+        parallel::SplitExperts(*parts->trace.graph, config.expert));
+    parts->trace.graph = std::move(split.graph);
+    parts->activations = Confidence::kEstimated;
+    parts->channels = runtime::Channels::kExchange;
+    parts->weight_bytes.reset();
+    ++parts->process_groups;
+    parts->notes.push_back(absl::StrCat(
+        "expert parallel: ", split.split_weights,
+        " parameters hold the "
+        "experts of one in ",
+        config.expert, " processes, rows are exchanged ", split.exchanges,
+        " times; every process is taken to get as many rows "
+        "as it sends, where routing may send one up to ",
+        config.expert, " times as many"));
+  }
   return absl::OkStatus();
 }
 
@@ -281,8 +335,9 @@ std::string CacheKey(const Config& config) {
   hasher.Add(config.kv_block_size.value_or(0)).Add(config.kv_layout);
   AddTraining(config, &hasher);
   const ParallelConfig& parallel = config.parallel;
-  hasher.Add(parallel.tensor).Add(parallel.pipeline).Add(parallel.microbatches);
-  hasher.Add(parallel.schedule);
+  hasher.Add(parallel.tensor).Add(parallel.sequence).Add(parallel.expert);
+  hasher.Add(parallel.pipeline).Add(parallel.microbatches);
+  hasher.Add(parallel.schedule).Add(parallel.virtual_stages);
   hasher.Add(static_cast<int64_t>(parallel.stages.size()));
   for (const std::string& each : parallel.stages) hasher.Add(each);
   return hasher.Finish().Hex();
@@ -365,6 +420,7 @@ absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
   if (config.parallel.tensor > 1 && !for_several) {
     LINNET_RETURN_IF_ERROR(SplitByRules(config.parallel.tensor, &parts));
   }
+  LINNET_RETURN_IF_ERROR(SplitWithin(config.parallel, &parts));
   if (config.parallel.pipeline > 1) {
     return PreparedPipeline::Make(std::move(parts), config.parallel);
   }

@@ -35,8 +35,8 @@ absl::StatusOr<std::unique_ptr<const TrainingPlans>> TrainingPlans::Make(
     const TrainingSettings& settings, const std::shared_ptr<expr::Pool>& pool,
     const parallel::StagePlace* place) {
   const absl::Span<const expr::SymbolId> roles = graph->roles();
-  absl::Span<const graph::ObjectId> received;
-  if (place != nullptr) received = place->received;
+  std::vector<graph::ObjectId> received;
+  if (place != nullptr) received = place->received();
   std::unique_ptr<TrainingPlans> plans(new TrainingPlans(
       std::move(graph), backend, settings.options, *pool, received));
   const auto adjust = [&](const training::Moments& moments,

@@ -67,6 +67,9 @@ class Cuda final : public Backend {
     const StepReader reader(graph, step, pool);
     switch (KernelOf(graph, step)) {
       case NativeKernel::kOther:
+      case NativeKernel::kExperts:
+      case NativeKernel::kExpertsShared:
+      case NativeKernel::kExpertsCombined:
         return {{}, Confidence::kUnknown};
       case NativeKernel::kAttention:
         return AttentionWorkspace(reader);

@@ -144,6 +144,8 @@ SavedTensors CudaSaved(NativeKernel kernel, const StepReader& step,
     case NativeKernel::kAllReduce:
     case NativeKernel::kAllGather:
     case NativeKernel::kShared:
+    case NativeKernel::kReduceScatter:
+    case NativeKernel::kAllToAll:
       break;
     case NativeKernel::kLinearCrossEntropy:
       if (step.num_inputs() < 2) {
@@ -161,6 +163,9 @@ SavedTensors CudaSaved(NativeKernel kernel, const StepReader& step,
       saved.extra = step.Times(4, step.Rows(0));
       break;
     case NativeKernel::kBatchNorm:
+    case NativeKernel::kExperts:
+    case NativeKernel::kExpertsShared:
+    case NativeKernel::kExpertsCombined:
     case NativeKernel::kOther:
       return SavedByUnknownKernel(step.graph(), step.step());
   }

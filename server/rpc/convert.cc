@@ -200,19 +200,29 @@ absl::StatusOr<planner::ParallelConfig> ToParallel(const v1::Parallel& from) {
       read("pipeline", from.has_pipeline(), from.pipeline(), to.pipeline));
   LINNET_RETURN_IF_ERROR(read("microbatches", from.has_microbatches(),
                               from.microbatches(), to.microbatches));
+  LINNET_RETURN_IF_ERROR(
+      read("expert", from.has_expert(), from.expert(), to.expert));
+  LINNET_RETURN_IF_ERROR(read("virtual_stages", from.has_virtual_stages(),
+                              from.virtual_stages(), to.virtual_stages));
+  to.sequence = from.sequence();
   if (from.has_schedule()) to.schedule = from.schedule();
   to.stages.assign(from.stages().begin(), from.stages().end());
   return to;
 }
 
 void FillParallel(const planner::ParallelConfig& from, v1::Configuration& to) {
-  if (from.tensor == 1 && from.pipeline == 1) return;
+  if (from.tensor == 1 && from.pipeline == 1 && from.expert == 1) return;
   v1::Parallel& parallel = *to.mutable_parallel();
   parallel.set_tensor(from.tensor);
+  if (from.sequence) parallel.set_sequence(true);
+  if (from.expert > 1) parallel.set_expert(from.expert);
   parallel.set_pipeline(from.pipeline);
   if (from.pipeline == 1) return;
   if (from.microbatches > 0) parallel.set_microbatches(from.microbatches);
   parallel.set_schedule(from.schedule);
+  if (from.virtual_stages > 1) {
+    parallel.set_virtual_stages(from.virtual_stages);
+  }
   for (const std::string& each : from.stages) parallel.add_stages(each);
 }
 

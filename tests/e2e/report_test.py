@@ -65,8 +65,15 @@ class ReportTest(harness.DaemonTest):
         self.assertEqual([device["name"] for device in document["devices"]], ["stage 0", "stage 1"])
         self.assertEqual(document["peak"]["expected"], document["devices"][1]["expected_peak"])
         self.assertEqual(document["configuration"]["parallel"]["microbatches"], 4)
-        split = self.run_client(*LLAMA, "--tensor-parallel", 2, daemon=daemon)
+        split = self.run_client(*LLAMA, "--tensor-parallel", 2, "--sequence-parallel", daemon=daemon)
         self.assertIn("NCCL communicator", split.out)
+        self.assertIn("sequence parallel: ", split.out)
+        experts = self.run_client("memory", "gpt-oss-20b", "--batch", 1, "--seq-len", 64, "--expert-parallel", 4, "--json",
+                                  daemon=daemon)
+        self.assertEqual(json.loads(experts.out)["configuration"]["parallel"]["expert"], 4)
+        step = ("memory", "tinyllama-1.1b-chat", "--entry", "loss_packed", "--training", "--seq-len", 4096,
+                "--pipeline-parallel", 2, "--schedule", "interleaved-1f1b")
+        self.assertIn("embedding, layers.0-4, layers.11-16", self.run_client(*step, daemon=daemon).out)
         wrong = self.run_client(*pipeline, "--stages", "layer.3", daemon=daemon)
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("did you mean `layers.3`", wrong.err)

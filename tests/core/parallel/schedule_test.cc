@@ -46,12 +46,11 @@ Cut Stage(const std::string& text, int64_t index, int64_t microbatches,
           Schedule schedule = Schedule::k1F1B) {
   const auto graph = training::TrainingGraphReader().Read(text);
   const size_t starts[] = {0, 1};
-  auto stages = SplitGraph(*graph, FindUnits(*graph), starts);
+  auto stages = SplitGraph(*graph, FindUnits(*graph), starts, 2);
   EXPECT_TRUE(stages.ok()) << stages.status();
   Cut cut;
   cut.graph = std::move((*stages)[static_cast<size_t>(index)]);
-  cut.place = {index,         2, microbatches, schedule, cut.graph.received,
-               cut.graph.sent};
+  cut.place = {index, {schedule, 2, 1, microbatches}, cut.graph.chunks};
   return cut;
 }
 
@@ -81,7 +80,7 @@ training::Plan Training(const Cut& cut, std::shared_ptr<expr::Pool> pool,
                         const training::Options& options) {
   *model = std::make_unique<training::StepModel>(
       cut.graph.graph, *runtime::FindBackend("cuda"), options, *pool,
-      cut.place.received);
+      cut.place.received());
   auto plan = training::MakePlan(
       **model, training::ParsePolicy("none"), pool,
       [&](const training::Moments& moments, graph::Timeline* timeline) {
@@ -104,23 +103,6 @@ Owned TrainingOf(int64_t index, int64_t microbatches, Schedule schedule,
   auto pool = std::make_shared<expr::Pool>(cut.graph.graph->shared_pool());
   std::unique_ptr<training::StepModel> model;
   return {pool, Training(cut, pool, &model, options).timeline};
-}
-
-TEST(ScheduleTest, OneFOneBHoldsAStageForEachToTheLast) {
-  StagePlace place;
-  place.stages = 4;
-  place.microbatches = 8;
-  Bytes held;
-  for (place.index = 0; place.index < 4; ++place.index) {
-    held.push_back(place.in_flight());
-  }
-  EXPECT_THAT(held, ElementsAre(4, 3, 2, 1));
-  place.schedule = Schedule::kGPipe;
-  EXPECT_EQ(place.in_flight(), 8);
-  place.schedule = Schedule::k1F1B;
-  place.index = 0;
-  place.microbatches = 2;
-  EXPECT_EQ(place.in_flight(), 2);
 }
 
 TEST(ScheduleTest, FirstStageOfATrainingStep) {
@@ -166,6 +148,60 @@ TEST(ScheduleTest, SplitWeightsStayWhole) {
   // come back.
   EXPECT_THAT(Of(stage.timeline, Category::kCommunication),
               ElementsAre(16 + 32, 16 + 32, 32 + 32, 32 + 32, 0));
+}
+
+// Four units on two devices, two stages on each; device 0 has a and c.
+Owned Interleaved(int64_t device, int64_t microbatches) {
+  const auto graph = training::TrainingGraphReader().Read(
+      "in x 4; param a.w 4; param b.w 4; param c.w 4; param d.w 4;"
+      "p 4 = mul(x, a.w); q 4 = mul(p, b.w); r 4 = mul(q, c.w);"
+      "s 4 = mul(r, d.w); reduce(s)");
+  const size_t starts[] = {0, 1, 2, 3};
+  auto graphs = SplitGraph(*graph, FindUnits(*graph), starts, 2);
+  EXPECT_TRUE(graphs.ok()) << graphs.status();
+  Cut cut;
+  cut.graph = std::move((*graphs)[static_cast<size_t>(device)]);
+  cut.place = {device,
+               {Schedule::kInterleaved1F1B, 2, 2, microbatches},
+               cut.graph.chunks};
+  auto pool = std::make_shared<expr::Pool>(cut.graph.graph->shared_pool());
+  std::unique_ptr<training::StepModel> model;
+  return {pool, Training(cut, pool, &model, {}).timeline};
+}
+
+TEST(ScheduleTest, InterleavedHoldsOtherMicrobatchesOfEachChunk) {
+  // Device 0 runs mul (a), mul (c), mul' (c), mul' (a) and the optimizer; of
+  // two micro-batches all four forward passes come first. A micro-batch leaves
+  // x and p in the first chunk, q and r in the second. Beside the second one
+  // running: forward a: one of a; forward and backward c: one of both; backward
+  // a: one of a, for c has gone back by then.
+  const Owned two = Interleaved(0, 2);
+  EXPECT_THAT(Of(two.timeline, Category::kActivations),
+              ElementsAre(16 + 32, 32 + 64, 32 + 64, 32 + 32, 32));
+  // Two p and two r come back as gradients and one of q goes; the other q has
+  // its buffer while the second chunk does not hold it.
+  EXPECT_THAT(Of(two.timeline, Category::kCommunication),
+              ElementsAre(80 + 16, 80, 80, 80 + 16, 0));
+  // The gradient of r while c runs backward, of p while a does.
+  EXPECT_THAT(Of(two.timeline, Category::kBackwardTemporaries),
+              ElementsAre(0, 0, 16, 16, 0));
+}
+
+TEST(ScheduleTest, ZeroBubbleKeepsMicrobatchesForTheirWeights) {
+  // The last device: mul exp reduce | reduce' exp' mul' | optimizer, weights
+  // one micro-batch behind. One that waits for that keeps q of 16, s of 8 and
+  // the gradient of r, of 8. The one that runs has r to exp, and s to the end
+  // of its backward pass.
+  const Owned last = TrainingOf(1, 4, Schedule::kZeroBubble);
+  EXPECT_THAT(Of(last.timeline, Category::kActivations),
+              ElementsAre(8 + 32, 16 + 32, 8 + 32, 8 + 32, 8 + 32, 8 + 32, 0));
+  // Two q wait to be received, and the gradient of one goes back.
+  EXPECT_THAT(Of(last.timeline, Category::kCommunication),
+              ElementsAre(48, 48, 48, 48, 48, 48, 0));
+  // On the first device weights follow at once: it is as under 1F1B.
+  EXPECT_THAT(Of(TrainingOf(0, 4, Schedule::kZeroBubble).timeline,
+                 Category::kActivations),
+              ElementsAre(16 + 48, 32 + 48, 16 + 48, 16 + 48, 16));
 }
 
 }  // namespace

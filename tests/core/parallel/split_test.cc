@@ -19,10 +19,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::vector<StageGraph> Split(absl::string_view text,
-                              const std::vector<size_t>& starts) {
+                              const std::vector<size_t>& starts,
+                              int64_t devices = 0) {
   const auto graph = training::TrainingGraphReader().Read(text);
   const auto units = FindUnits(*graph);
-  auto stages = SplitGraph(*graph, units, starts);
+  auto stages =
+      SplitGraph(*graph, units, starts,
+                 devices > 0 ? devices : static_cast<int64_t>(starts.size()));
   EXPECT_TRUE(stages.ok()) << stages.status();
   for (const StageGraph& stage : *stages) {
     const absl::Status verified = graph::VerifyGraph(*stage.graph);
@@ -68,11 +71,12 @@ TEST(SplitTest, StepsRunWhereTheirWeightsAre) {
   EXPECT_EQ(stages[0].holds, "a, b");
   EXPECT_EQ(stages[1].holds, "c");
   EXPECT_THAT(Parameters(stages[0]), ElementsAre("a.w", "b.w"));
-  EXPECT_TRUE(stages[0].received.empty());
-  EXPECT_THAT(Bytes(stages[0], stages[0].sent), ElementsAre(8));
-  EXPECT_THAT(Bytes(stages[1], stages[1].received), ElementsAre(8));
-  EXPECT_THAT(Bytes(stages[1], stages[1].sent), ElementsAre(4));
-  EXPECT_THAT(stages[1].graph->results(), ElementsAre(stages[1].sent[0]));
+  EXPECT_TRUE(stages[0].chunks[0].received.empty());
+  EXPECT_THAT(Bytes(stages[0], stages[0].chunks[0].sent), ElementsAre(8));
+  EXPECT_THAT(Bytes(stages[1], stages[1].chunks[0].received), ElementsAre(8));
+  EXPECT_THAT(Bytes(stages[1], stages[1].chunks[0].sent), ElementsAre(4));
+  EXPECT_THAT(stages[1].graph->results(),
+              ElementsAre(stages[1].chunks[0].sent[0]));
 }
 
 TEST(SplitTest, ValuesPassThroughTheStagesBetween) {
@@ -81,10 +85,11 @@ TEST(SplitTest, ValuesPassThroughTheStagesBetween) {
       "p 4 = mul(x, a.w); q 2 = mul(p, b.w); r 4 = mul(q, c.w);"
       "s 4 = add(r, p); out s",
       {0, 1, 2});
-  EXPECT_THAT(Bytes(stages[0], stages[0].sent), ElementsAre(16));
-  EXPECT_THAT(Bytes(stages[1], stages[1].received), ElementsAre(16));
-  EXPECT_THAT(Bytes(stages[1], stages[1].sent), ElementsAre(16, 8));
-  EXPECT_THAT(Bytes(stages[2], stages[2].received), ElementsAre(16, 8));
+  EXPECT_THAT(Bytes(stages[0], stages[0].chunks[0].sent), ElementsAre(16));
+  EXPECT_THAT(Bytes(stages[1], stages[1].chunks[0].received), ElementsAre(16));
+  EXPECT_THAT(Bytes(stages[1], stages[1].chunks[0].sent), ElementsAre(16, 8));
+  EXPECT_THAT(Bytes(stages[2], stages[2].chunks[0].received),
+              ElementsAre(16, 8));
   EXPECT_THAT(Labels(stages[2]), ElementsAre("mul", "add"));
 }
 
@@ -96,7 +101,7 @@ TEST(SplitTest, WhatInputsDecideIsRepeated) {
       {0, 1});
   EXPECT_THAT(Labels(stages[0]), ElementsAre("exp", "neg", "mul", "mul"));
   EXPECT_THAT(Labels(stages[1]), ElementsAre("exp", "neg", "mul", "mul"));
-  EXPECT_THAT(Bytes(stages[0], stages[0].sent), ElementsAre(16));
+  EXPECT_THAT(Bytes(stages[0], stages[0].chunks[0].sent), ElementsAre(16));
 }
 
 TEST(SplitTest, ResultsBelongToTheLastStage) {
@@ -104,8 +109,35 @@ TEST(SplitTest, ResultsBelongToTheLastStage) {
       "in x 4; param a.w 4; param b.w 2; p 4 = mul(x, a.w);"
       "q 2 = mul(p, b.w); out p; out q",
       {0, 1});
-  EXPECT_THAT(Bytes(stages[1], stages[1].sent), ElementsAre(16, 8));
-  EXPECT_EQ(stages[1].received.size(), 1u);
+  EXPECT_THAT(Bytes(stages[1], stages[1].chunks[0].sent), ElementsAre(16, 8));
+  EXPECT_EQ(stages[1].chunks[0].received.size(), 1u);
+}
+
+TEST(SplitTest, ADeviceMayHaveSeveralStages) {
+  const auto devices = Split(
+      "in x 4; param a.w 4; param b.w 2; param c.w 4; param d.w 1;"
+      "t 4 = exp(x); p 4 = mul(t, a.w); q 2 = mul(p, b.w); r 4 = mul(q, c.w);"
+      "u 4 = mul(r, t); s 1 = mul(u, d.w); out s",
+      {0, 1, 2, 3}, 2);
+  ASSERT_EQ(devices.size(), 2u);
+  EXPECT_EQ(devices[0].holds, "a, c");
+  EXPECT_THAT(Parameters(devices[0]), ElementsAre("a.w", "c.w"));
+  // What inputs decide is repeated in each stage.
+  EXPECT_THAT(Labels(devices[0]),
+              ElementsAre("exp", "mul", "exp", "mul", "mul"));
+  const std::vector<Chunk>& chunks = devices[0].chunks;
+  ASSERT_EQ(chunks.size(), 2u);
+  EXPECT_EQ(chunks[0].first_step, 0);
+  EXPECT_EQ(chunks[0].num_steps, 2);
+  EXPECT_EQ(chunks[1].first_step, 2);
+  EXPECT_EQ(chunks[1].num_steps, 3);
+  EXPECT_THAT(Bytes(devices[0], chunks[0].inputs), ElementsAre(16));
+  EXPECT_TRUE(chunks[1].inputs.empty());
+  EXPECT_THAT(Bytes(devices[0], chunks[0].sent), ElementsAre(16));
+  EXPECT_THAT(Bytes(devices[0], chunks[1].received), ElementsAre(8));
+  EXPECT_THAT(Bytes(devices[0], chunks[1].sent), ElementsAre(16));
+  EXPECT_FALSE(chunks[1].last);
+  EXPECT_TRUE(devices[1].chunks[1].last);
 }
 
 TEST(SplitTest, TiedWeightsAreHeldOnBothEnds) {
@@ -145,8 +177,10 @@ TEST(SplitTest, ViewsCrossAsTheyAre) {
       "v in p 2 = slice(p); q 2 = mul(v, b.w); out q",
       {0, 1});
   // The part alone, not the storage that it lies in.
-  EXPECT_THAT(Bytes(stages[1], stages[1].received), ElementsAre(8));
-  EXPECT_EQ(stages[1].graph->object(stages[1].received[0]).bytes.constant(), 8);
+  EXPECT_THAT(Bytes(stages[1], stages[1].chunks[0].received), ElementsAre(8));
+  EXPECT_EQ(
+      stages[1].graph->object(stages[1].chunks[0].received[0]).bytes.constant(),
+      8);
 }
 
 // Every step of the whole runs on some stage, and every parameter is held.
@@ -178,7 +212,7 @@ TEST(SplitPropertyTest, NothingIsLost) {
       EXPECT_THAT(held, Contains(found[u].path + ".w")) << text;
     }
     EXPECT_EQ(steps, 12) << text;
-    EXPECT_EQ(stages[1].sent.size(), values.size()) << text;
+    EXPECT_EQ(stages[1].chunks[0].sent.size(), values.size()) << text;
   }
 }
 
@@ -201,10 +235,10 @@ TEST(SplitTest, StatesAreRefused) {
   const auto graph = builder.Build();
   ASSERT_TRUE(graph.ok());
   const size_t starts[] = {0};
-  EXPECT_THAT(
-      std::string(
-          SplitGraph(**graph, FindUnits(**graph), starts).status().message()),
-      HasSubstr("reads or writes the state `a.cache`"));
+  EXPECT_THAT(std::string(SplitGraph(**graph, FindUnits(**graph), starts, 2)
+                              .status()
+                              .message()),
+              HasSubstr("reads or writes the state `a.cache`"));
 }
 
 }  // namespace

@@ -253,6 +253,30 @@ TEST(PipelineTest, BadInputSaysWhatWouldWork) {
          c->parallel.stages = {"layers.8"};
        },
        "say how many stages with --pipeline-parallel"},
+      {"one virtual stage",
+       [](Config* c) {
+         c->parallel.schedule = "interleaved-1f1b";
+         c->parallel.virtual_stages = 1;
+       },
+       "needs at least 2 stages per device (--virtual-stages)"},
+      {"virtual stages without a schedule for them",
+       [](Config* c) { c->parallel.virtual_stages = 2; },
+       "`interleaved-1f1b` and `zero-bubble` run several"},
+      {"uneven rounds",
+       [](Config* c) {
+         c->parallel.schedule = "interleaved-1f1b";
+         c->parallel.microbatches = 5;
+       },
+       "5 micro-batches (--microbatches) must divide into 2 equal rounds; 4 "
+       "and 6 do"},
+      {"sequence of one process",
+       [](Config* c) { c->parallel.sequence = true; },
+       "say how many those are"},
+      {"experts of none", [](Config* c) { c->parallel.expert = 2; },
+       "runs no product of experts"},
+      {"experts and tensors",
+       [](Config* c) { c->parallel.expert = c->parallel.tensor = 2; },
+       "--expert-parallel does not go with --tensor-parallel"},
       {"no processes", [](Config* c) { c->parallel.tensor = 0; },
        "--tensor-parallel must lie between 1 and"},
       {"generic that disagrees",
@@ -292,13 +316,16 @@ pub block Model<H: Dim = 8, T: Float = f32> {
 }
 
 TEST(PipelineTest, KeysTellLayoutsApart) {
-  std::vector<Config> configs(7, TinyLlama());
+  std::vector<Config> configs(10, TinyLlama());
   configs[1].parallel.tensor = 2;
   for (size_t i = 2; i < configs.size(); ++i) configs[i].parallel.pipeline = 2;
   configs[3].parallel.microbatches = 4;
   configs[4].parallel.schedule = "gpipe";
   configs[5].parallel.stages = {"layers.3"};
   configs[6].parallel.pipeline = 4;
+  configs[7].parallel.virtual_stages = 2;
+  configs[8].parallel.sequence = true;
+  configs[9].parallel.expert = 2;
   for (size_t i = 0; i < configs.size(); ++i) {
     for (size_t j = 0; j < configs.size(); ++j) {
       EXPECT_EQ(CacheKey(configs[i]) == CacheKey(configs[j]), i == j);
@@ -322,6 +349,85 @@ TEST(PipelinePropertyTest, GPipeHoldsNoFewerActivations) {
       EXPECT_GE(late.expected_peak_bytes, early.expected_peak_bytes);
     }
   }
+}
+
+// However a model is laid out, its devices together hold every weight once, and
+// chunks of zero bubble hold at least what 1F1B does.
+TEST(PipelinePropertyTest, SchedulesHoldTheSameWeights) {
+  Config config = TinyLlamaStep(8192);
+  config.parallel.pipeline = 4;
+  config.parallel.microbatches = 8;
+  const auto states = [](const Report& report) {
+    return BytesOf(report, "Optimizer states (adamw)");
+  };
+  const Report plain = AnalyzeOrFail(config);
+  config.parallel.schedule = "zero-bubble";
+  const Report zero = AnalyzeOrFail(config);
+  ASSERT_EQ(plain.devices.size(), zero.devices.size());
+  for (size_t i = 0; i < plain.devices.size(); ++i) {
+    EXPECT_GE(zero.devices[i].graph_peak_bytes,
+              plain.devices[i].graph_peak_bytes);
+    EXPECT_EQ(zero.devices[i].holds, plain.devices[i].holds);
+  }
+  EXPECT_GT(states(zero), 0);
+  for (const char* schedule : {"interleaved-1f1b", "zero-bubble"}) {
+    config.parallel.schedule = schedule;
+    config.parallel.virtual_stages = 3;
+    const auto prepared = Prepare(config);
+    ASSERT_TRUE(prepared.ok()) << FullText(prepared.status());
+    const auto& pipeline = static_cast<const PreparedPipeline&>(**prepared);
+    ASSERT_EQ(pipeline.num_stages(), 4u);
+    std::map<std::string, int> held;
+    for (size_t i = 0; i < 4; ++i) {
+      const graph::Graph& graph = pipeline.stage(i).graph();
+      for (const graph::Object& object : graph.objects()) {
+        if (object.category != graph::Category::kParameters) continue;
+        if (object.producer.valid() || !object.path.valid()) continue;
+        ++held[std::string(graph.text(object.path))];
+      }
+    }
+    EXPECT_EQ(held.size(), 201u);  // 22 layers of 9, and 3 outside.
+    for (const auto& [path, times] : held) EXPECT_EQ(times, 1) << path;
+  }
+}
+
+// A residual of 8192 x 4096 bf16 is 64 MiB. Sequence parallel keeps, of the
+// parts between an all-reduce and the next product, half.
+TEST(SequenceParallelTest, TrainingKeepsHalfOfResiduals) {
+  Config config;
+  config.model.name = "llama-3.1-8b-instruct";
+  config.entry = "loss_packed";
+  config.context = 8192;
+  config.training.emplace();
+  config.parallel.tensor = 2;
+  const Report whole = AnalyzeOrFail(config);
+  config.parallel.sequence = true;
+  const Report split = AnalyzeOrFail(config);
+  const int64_t less =
+      BytesOf(whole, "Saved activations") - BytesOf(split, "Saved activations");
+  // Of each of 65 norms at least half of its input; what it makes is whole for
+  // the products that keep it.
+  EXPECT_GE(less, int64_t{64} * (32 << 20));
+  EXPECT_EQ(BytesOf(whole, "Weights"), BytesOf(split, "Weights"));
+  EXPECT_THAT(split.assumptions,
+              Contains(HasSubstr("split by the sequence over 2 processes")));
+}
+
+// gpt-oss-20b: 24 layers with 4 split experts' weights of 5.
+TEST(ExpertParallelTest, ExpertsAreSplit) {
+  Config config;
+  config.model.name = "gpt-oss-20b";
+  config.batch = 1;
+  config.context = 512;
+  const Report whole = AnalyzeOrFail(config);
+  config.parallel.expert = 4;
+  const Report split = AnalyzeOrFail(config);
+  // models.md: 10,152,345,600 bytes of experts in MXFP4; per layer and expert
+  // 2 x 2,880 and 2,880 biases in bf16.
+  const int64_t biases = int64_t{24} * 32 * 3 * 2880 * 2;
+  EXPECT_EQ(BytesOf(whole, "Weights") - BytesOf(split, "Weights"),
+            (10'152'345'600 + biases) / 4 * 3);
+  EXPECT_THAT(split.assumptions, Contains(HasSubstr("rows are exchanged 48")));
 }
 
 }  // namespace

@@ -106,7 +106,9 @@ TEST(ConvertTest, EverythingGivenComesBackInAResponse) {
   parallel.set_tensor(2);
   parallel.set_pipeline(4);
   parallel.set_microbatches(8);
-  parallel.set_schedule("gpipe");
+  parallel.set_schedule("zero-bubble");
+  parallel.set_virtual_stages(2);
+  parallel.set_sequence(true);
   parallel.add_stages("layers.3");
   from.set_context_bytes(7);
   from.set_compiled(true);
