@@ -1,2 +1,3 @@
-linnet_folder(parallel core/parallel NEEDS base expr graph runtime training
+linnet_folder(parallel core/parallel NEEDS base expr library graph runtime
+  training
   LINKS absl::strings)

@@ -48,6 +48,16 @@ BENCHMARK(BM_PrepareForward)->Unit(benchmark::kMillisecond);
 void BM_PrepareTraining(benchmark::State& state) { Build(state, true); }
 BENCHMARK(BM_PrepareTraining)->Unit(benchmark::kMillisecond);
 
+// The same layers on 32 devices, four stages on each.
+void BM_PrepareInterleaved(benchmark::State& state) {
+  Config config = Large(true);
+  config.parallel.pipeline = 32;
+  config.parallel.schedule = "interleaved-1f1b";
+  config.parallel.virtual_stages = 4;
+  for (auto _ : state) benchmark::DoNotOptimize(PrepareOrDie(config));
+}
+BENCHMARK(BM_PrepareInterleaved)->Unit(benchmark::kMillisecond);
+
 void Summarize(benchmark::State& state, bool training) {
   const Config config = Large(training);
   const auto prepared = PrepareOrDie(config);
