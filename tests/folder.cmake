@@ -65,7 +65,7 @@ target_link_libraries(check_tool PRIVATE linnet_lang linnet_library
   linnet_warnings)
 
 # Pages of the docs that programs write.
-foreach(page IN ITEMS models accuracy)
+foreach(page IN ITEMS models accuracy step-times)
   add_executable(${page}_table tests/tools/${page}_table.cc)
   target_link_libraries(${page}_table PRIVATE linnet_planner linnet_warnings)
   add_test(NAME lint.${page}_table COMMAND bash -c

@@ -108,6 +108,15 @@ class GrpcClient final : public Client {
     return response;
   }
 
+  absl::StatusOr<v1::TimeResponse> Time(
+      const v1::TimeRequest& request) override {
+    v1::TimeResponse response;
+    LINNET_RETURN_IF_ERROR(Call([&](grpc::ClientContext& context) {
+      return planner_->Time(&context, request, &response);
+    }));
+    return response;
+  }
+
   absl::StatusOr<v1::MaximizeResponse> Maximize(
       const v1::MaximizeRequest& request) override {
     v1::MaximizeResponse response;

@@ -50,6 +50,8 @@ class Client {
 
   virtual absl::StatusOr<v1::AnalyzeResponse> Analyze(
       const v1::AnalyzeRequest& request) = 0;
+  virtual absl::StatusOr<v1::TimeResponse> Time(
+      const v1::TimeRequest& request) = 0;
   virtual absl::StatusOr<v1::MaximizeResponse> Maximize(
       const v1::MaximizeRequest& request) = 0;
   virtual absl::StatusOr<v1::DevicesListResponse> ListDevices() = 0;

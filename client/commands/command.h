@@ -50,6 +50,7 @@ struct Command {
 // Each adds its command to `app`. The flags live as long as the result.
 Command AddMemory(CLI::App& app);
 Command AddFit(CLI::App& app);
+Command AddTime(CLI::App& app);
 Command AddDevices(CLI::App& app);
 Command AddModels(CLI::App& app);
 Command AddCheck(CLI::App& app);

@@ -13,6 +13,7 @@
 #include "client/api/client.h"
 #include "client/commands/command.h"
 #include "client/commands/config_flags.h"
+#include "client/commands/device_flags.h"
 #include "core/base/bytes.h"
 #include "linnet/v1/planner.pb.h"
 
@@ -63,7 +64,9 @@ void AddFlags(CLI::App& command, Flags& flags) {
         help);
   };
   add("--maximize", "what grows: batch, context or kv-cache", SetGoal);
-  add("--device", "a device by name, such as h100-80gb; see `linnet devices`",
+  add("--device",
+      "a device by name, such as h100-80gb (see `linnet devices`), or a file "
+      "with its profile",
       [](v1::MaximizeRequest& to, const std::string& text) {
         to.mutable_budget()->set_device(text);
       });
@@ -93,6 +96,12 @@ Outcome RunFit(Flags& flags) {
             ? "--device and --device-memory say the same twice; give one"
             : "how much memory is there? add --device h100-80gb or "
               "--device-memory 80GiB");
+  }
+  if (!budget.device().empty()) {
+    const auto device = ReadDevice(budget.device());
+    if (!device.ok()) return Failure(device.status());
+    flags.request.mutable_budget()->set_device(device->name());
+    flags.request.mutable_budget()->set_profile_json(device->profile_json());
   }
   auto config = FinishConfig("fit", flags.config);
   if (!config.ok()) return Failure(config.status());

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "client/render/dump.h"
 #include "client/render/table.h"
 #include "core/base/bytes.h"
@@ -10,11 +11,17 @@ namespace linnet::client {
 
 std::string RenderDevices(const v1::DevicesListResponse& response) {
   std::vector<std::vector<std::string>> rows;
+  std::string scaled;
   for (const v1::Device& device : response.devices()) {
     rows.push_back({device.name(), FormatBytes(device.memory_bytes()),
-                    device.title(), device.source()});
+                    device.scaled().empty() ? "measured" : "scaled",
+                    device.title()});
+    // Those that are scaled are so from one device.
+    if (!device.scaled().empty()) scaled = device.rates_source();
   }
-  return RenderTable(rows, "", {1});
+  std::string out = RenderTable(rows, "", {1});
+  if (!scaled.empty()) absl::StrAppend(&out, "\nscaled: ", scaled, "\n");
+  return out;
 }
 
 std::string DevicesJson(const v1::DevicesListResponse& response) {
@@ -23,7 +30,9 @@ std::string DevicesJson(const v1::DevicesListResponse& response) {
     list.push_back({{"name", device.name()},
                     {"title", device.title()},
                     {"memory_bytes", device.memory_bytes()},
-                    {"source", device.source()}});
+                    {"source", device.source()},
+                    {"rates_source", device.rates_source()},
+                    {"scaled", device.scaled()}});
   }
   return Dump({{"version", 1}, {"devices", list}});
 }

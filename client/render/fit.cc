@@ -86,8 +86,9 @@ std::string FitJson(const v1::MaximizeRequest& request,
                     const v1::MaximizeResponse& response) {
   const v1::Peak& peak = response.peak();
   Json device;
-  if (!request.budget().device().empty()) {
-    device = {{"name", request.budget().device()},
+  if (!response.device_title().empty()) {
+    const std::string& name = request.budget().device();
+    device = {{"name", name.empty() ? response.device_title() : name},
               {"title", response.device_title()},
               {"source", response.device_source()}};
   }

@@ -1,1 +1,2 @@
-linnet_folder(base core/base LINKS absl::strings)
+linnet_folder(base core/base LINKS absl::strings
+  nlohmann_json::nlohmann_json)

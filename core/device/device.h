@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/device/profile.h"
+
 namespace linnet::device {
 
 struct Device {
@@ -15,7 +17,10 @@ struct Device {
   // All of it, as far as known: of a data sheet in GB of 10^9 bytes, which a
   // device never has less of.
   int64_t memory_bytes = 0;
-  std::string source;  // Where the figures come from.
+  std::string source;  // Where the memory and the sheet come from.
+  Sheet sheet;
+  // Measured on one, or the H100's scaled by both sheets.
+  Profile profile;
 };
 
 // The built-in devices, by name.

@@ -122,7 +122,7 @@ absl::StatusOr<std::shared_ptr<const Prepared>> PreparedPipeline::Make(
   std::shared_ptr<PreparedPipeline> pipeline(new PreparedPipeline);
   const std::shared_ptr<const graph::Graph> graph = parts.trace.graph;
   LINNET_ASSIGN_OR_RETURN(pipeline->role_, MicrobatchRole(*graph, parts.roles));
-  pipeline->microbatches_ = shape.microbatches;
+  pipeline->shape_ = shape;
   const std::vector<parallel::Unit> units = parallel::FindUnits(*graph);
   const int64_t stages = shape.devices * shape.chunks;
   LINNET_ASSIGN_OR_RETURN(
@@ -136,10 +136,9 @@ absl::StatusOr<std::shared_ptr<const Prepared>> PreparedPipeline::Make(
                            SymbolOf(pipeline->role_, parts),
                            shape.microbatches));
   parts.weight_bytes.reset();  // Of the whole model.
-  parts.notes.push_back(
-      absl::StrCat("sizes and formulas of a stage are those of one of ",
-                   pipeline->microbatches_, " micro-batches, the ",
-                   RoleName(pipeline->role_), " cut into as many"));
+  parts.notes.push_back(absl::StrCat(
+      "sizes and formulas of a stage are those of one of ", shape.microbatches,
+      " micro-batches, the ", RoleName(pipeline->role_), " cut into as many"));
   ++parts.process_groups;
   // Within a pipeline the group of all processes is not that of the tensor
   // split, and setting up the one-shot all-reduce goes through it.
@@ -172,15 +171,15 @@ absl::StatusOr<Config> PreparedPipeline::ForMicrobatch(
         absl::StrCat("the size `", RoleName(role_), "` (", RoleFlagOf(role_),
                      ") must be given, at least 1"));
   }
-  if (*size % microbatches_ != 0) {
-    const int64_t less = *size / microbatches_ * microbatches_;
+  if (*size % shape_.microbatches != 0) {
+    const int64_t less = *size / shape_.microbatches * shape_.microbatches;
     return absl::InvalidArgumentError(absl::StrCat(
         "the ", RoleName(role_), " of ", *size, " (", RoleFlagOf(role_),
-        ") does not divide into ", microbatches_, " micro-batches; ",
-        less > 0 ? absl::StrCat(less, " and ") : "", less + microbatches_,
+        ") does not divide into ", shape_.microbatches, " micro-batches; ",
+        less > 0 ? absl::StrCat(less, " and ") : "", less + shape_.microbatches,
         less > 0 ? " do" : " does"));
   }
-  *size /= microbatches_;
+  *size /= shape_.microbatches;
   return of;
 }
 
@@ -201,7 +200,7 @@ Report PreparedPipeline::Worst(std::vector<Report> reports,
   report.config.batch = config.batch;
   report.config.context = config.context;
   report.config.cache_len = config.cache_len;
-  report.config.parallel.microbatches = microbatches_;
+  report.config.parallel.microbatches = shape_.microbatches;
   for (Component& part : report.components) part.device = devices[worst].name;
   absl::StrAppend(&report.peak_at, ", of ", devices[worst].name);
   report.devices = std::move(devices);
@@ -270,7 +269,7 @@ absl::StatusOr<MemoryTimeline> PreparedPipeline::Timeline(const Config& config,
 std::vector<FreeSize> PreparedPipeline::FreeSizes() const {
   std::vector<FreeSize> sizes = stages_[0]->FreeSizes();
   for (FreeSize& size : sizes) {
-    if (size.name == RoleName(role_)) size.multiple = microbatches_;
+    if (size.name == RoleName(role_)) size.multiple = shape_.microbatches;
   }
   return sizes;
 }

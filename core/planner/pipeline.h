@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "core/parallel/order.h"
 #include "core/planner/bind.h"
 #include "core/planner/planner.h"
 #include "core/planner/prepared.h"
@@ -31,6 +32,9 @@ class PreparedPipeline final : public Prepared {
       const Config& config) const override;
   absl::StatusOr<MemoryTimeline> Timeline(const Config& config,
                                           size_t policy) const override;
+  // Slots of the slowest stage, one per micro-batch, and the bubble.
+  absl::StatusOr<StepTime> Time(const Config& config,
+                                const TimeQuery& query) const override;
   // Without the step of the peak, since stages count theirs apart.
   absl::StatusOr<Summary> Summarize(const Config& config) const override;
   std::vector<FreeSize> FreeSizes() const override;
@@ -51,7 +55,7 @@ class PreparedPipeline final : public Prepared {
   std::vector<std::shared_ptr<const PreparedEntry>> stages_;
   std::vector<std::string> holds_;
   Role role_ = Role::kBatch;  // That is cut into micro-batches.
-  int64_t microbatches_ = 1;
+  parallel::PipelineShape shape_;
 };
 
 }  // namespace linnet::planner

@@ -23,6 +23,10 @@
 #include "absl/strings/string_view.h"
 #include "core/base/confidence.h"
 
+namespace linnet::device {
+struct Profile;  // core/device/profile.h
+}  // namespace linnet::device
+
 namespace linnet::planner {
 
 // Payloads that a non-OK status of this folder may carry.
@@ -231,6 +235,47 @@ struct MemoryTimeline {
   std::vector<Tensor> live_at_peak;  // The largest first.
 };
 
+// What a step's time is asked for.
+struct TimeQuery {
+  const device::Profile* profile = nullptr;  // Outlives the call.
+  // Copies of the layout, each with data of its own; in training they sum their
+  // gradients.
+  int64_t replicas = 1;
+  size_t policy = 0;      // Of the checkpoint policies of a training step.
+  size_t operations = 0;  // The most expensive ones to name.
+};
+
+// Several calls of one kind and size in a step.
+struct OperationTime {
+  std::string label;   // `linear`
+  std::string native;  // `torch.nn.functional.linear`; may be empty.
+  std::string scope;   // Of the first one: `layers.0.mlp`.
+  int64_t calls = 0;
+  double device_seconds = 0, host_seconds = 0;  // Of all of them, backward too.
+  std::string limit;                            // Of the device's seconds.
+  bool measured = true;  // False: no rate of a profile is meant for it.
+};
+
+// Predicted; in seconds. The parts add up to `seconds`.
+struct StepTime {
+  std::string model_name;
+  double seconds = 0;
+  // Of the device while it computes, moves bytes, and talks to others; waiting
+  // for the host's calls; waiting for other stages of a pipeline.
+  double compute = 0, memory = 0, communication = 0, host = 0, bubble = 0;
+  std::string limit;   // The largest: `compute`, `memory`, `communication`,
+                       // or `host`.
+  int64_t tokens = 0;  // Of all replicas: elements of the entry's first input
+                       // when it has integers, else its first axis.
+  std::vector<OperationTime> operations;  // The most expensive first.
+  std::string stage;  // Of the operations; empty when there is no pipeline.
+  std::vector<std::string> assumptions;
+
+  double tokens_per_second() const {
+    return seconds > 0 ? static_cast<double>(tokens) / seconds : 0.0;
+  }
+};
+
 // Polled now and then during long work; true stops it with CANCELLED.
 using StopFunction = std::function<bool()>;
 
@@ -264,6 +309,12 @@ class Prepared {
 
   // The numbers of Analyze() without text and buffer plan.
   virtual absl::StatusOr<Summary> Summarize(const Config& config) const = 0;
+
+  // How long a step takes at the sizes of `config` on the device of a profile.
+  // Fails as Analyze() does, and with UNIMPLEMENTED where nothing predicts it.
+  // Cost: microseconds, after the first call.
+  virtual absl::StatusOr<StepTime> Time(const Config& config,
+                                        const TimeQuery& query) const;
 
   // The sizes that questions vary, in the order of the roles.
   virtual std::vector<FreeSize> FreeSizes() const { return {}; }

@@ -263,6 +263,7 @@ absl::Status SplitWithin(const ParallelConfig& config,
         parallel::SplitExperts(*parts->trace.graph, config.expert));
     parts->trace.graph = std::move(split.graph);
     parts->activations = Confidence::kEstimated;
+    parts->collective_processes = config.expert;
     parts->channels = runtime::Channels::kExchange;
     parts->weight_bytes.reset();
     ++parts->process_groups;
@@ -415,6 +416,7 @@ absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
     parts.weight_bytes = model.weight_bytes;
   }
   parts.tensor_processes = request.processes;
+  parts.collective_processes = request.processes;
   parts.process_groups = (request.processes > 1) +
                          (parts.training && parts.training->options.shards > 1);
   if (config.parallel.tensor > 1 && !for_several) {

@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "core/expr/evaluator.h"
 #include "core/expr/pool.h"
@@ -21,6 +23,7 @@
 #include "core/graph/timeline.h"
 #include "core/parallel/schedule.h"
 #include "core/planner/bind.h"
+#include "core/planner/entry_time.h"
 #include "core/planner/planner.h"
 #include "core/planner/training_config.h"
 #include "core/planner/training_plans.h"
@@ -58,8 +61,9 @@ class PreparedEntry final : public Prepared {
     std::optional<TrainingSettings> training;
     // Of a pipeline's stage, whose graph `trace.graph` then is.
     std::optional<parallel::StagePlace> place;
-    int64_t tensor_processes = 1;  // That split every weight.
-    int64_t process_groups = 0;    // That the process joins.
+    int64_t tensor_processes = 1;      // That split every weight.
+    int64_t collective_processes = 1;  // That the program's collectives join.
+    int64_t process_groups = 0;        // That the process joins.
     runtime::Channels channels = runtime::Channels::kNone;
     // How well the sizes of activations are known.
     Confidence activations = Confidence::kExact;
@@ -74,6 +78,8 @@ class PreparedEntry final : public Prepared {
   absl::StatusOr<MemoryTimeline> Timeline(const Config& config,
                                           size_t policy) const override;
   absl::StatusOr<Summary> Summarize(const Config& config) const override;
+  absl::StatusOr<StepTime> Time(const Config& config,
+                                const TimeQuery& query) const override;
   std::vector<FreeSize> FreeSizes() const override;
   std::string StepText(int64_t step) const override;
   int64_t ByteSize() const override;
@@ -87,6 +93,13 @@ class PreparedEntry final : public Prepared {
   const std::vector<trace::LibraryCall>& library_calls() const {
     return parts_.trace.library_calls;
   }
+  // The parts of Time(), for a pipeline that puts stages together.
+  absl::StatusOr<ProcessTime> TimeOfProcess(const Config& config,
+                                            const TimeQuery& query) const;
+  absl::Status AddOperations(const Config& config, const TimeQuery& query,
+                             StepTime* time) const;
+  void AddTimeAssumptions(StepTime* time) const;
+
   // Null without training; then the three above are not to be used.
   const TrainingPlans* training() const { return training_.get(); }
 
@@ -109,6 +122,9 @@ class PreparedEntry final : public Prepared {
     int64_t activations_at_workspace_peak = 0;
     int64_t workspace = 0;
   };
+
+  // Made by the first call that asks for it.
+  absl::StatusOr<const EntryTime*> TimeModel() const;
 
   explicit PreparedEntry(Parts parts) : parts_(std::move(parts)) {}
   absl::Status Derive();
@@ -168,6 +184,8 @@ class PreparedEntry final : public Prepared {
   expr::Evaluator constraint_values_;  // left and right of each clause.
   std::vector<UnknownKernel> unknown_;
   std::unique_ptr<const TrainingPlans> training_;
+  mutable absl::Mutex time_mutex_;
+  mutable std::unique_ptr<const EntryTime> time_ ABSL_GUARDED_BY(time_mutex_);
 };
 
 }  // namespace linnet::planner

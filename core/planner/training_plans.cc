@@ -79,15 +79,22 @@ absl::Status TrainingPlans::Compute(size_t policy,
     if (!peak.ok()) return Overflow(peak.error);
   }
   numbers->at = plan.peak->Split(numbers->peak, sizes);
-  if (plan.policy.none()) return absl::OkStatus();
+  // Of a step of three forward passes' FLOPs.
+  numbers->recompute = RecomputedPart(policy, sizes);
+  if (numbers->recompute) *numbers->recompute /= 3;
+  return absl::OkStatus();
+}
+
+std::optional<double> TrainingPlans::RecomputedPart(
+    size_t policy, absl::Span<const int64_t> sizes) const {
+  if (plans_[policy].policy.none()) return std::nullopt;
   // A step of more FLOPs than 64 bits hold has its memory all the same.
   std::array<int64_t, 2> flops{};
-  if (flops_[policy].Run(sizes, absl::MakeSpan(flops)) == expr::Error::kNone &&
-      flops[0] > 0) {
-    numbers->recompute =
-        static_cast<double>(flops[1]) / (3 * static_cast<double>(flops[0]));
+  if (flops_[policy].Run(sizes, absl::MakeSpan(flops)) != expr::Error::kNone ||
+      flops[0] <= 0) {
+    return std::nullopt;
   }
-  return absl::OkStatus();
+  return static_cast<double>(flops[1]) / static_cast<double>(flops[0]);
 }
 
 std::string TrainingPlans::PlaceText(size_t policy, int64_t moment) const {

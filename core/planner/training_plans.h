@@ -55,6 +55,11 @@ class TrainingPlans {
   absl::Status Compute(size_t policy, absl::Span<const int64_t> sizes,
                        TrainingNumbers* numbers) const;
 
+  // FLOPs computed again, as a part of those of the forward pass. Empty without
+  // checkpointing, and when they pass 64 bits.
+  std::optional<double> RecomputedPart(size_t policy,
+                                       absl::Span<const int64_t> sizes) const;
+
   // "the backward pass (position 1668 of 3339): mul in `layers.3.mlp`".
   std::string PlaceText(size_t policy, int64_t moment) const;
 

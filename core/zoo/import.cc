@@ -15,10 +15,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "core/base/json.h"
 #include "core/base/status_macros.h"
 #include "core/zoo/import_family.h"
 #include "core/zoo/import_gguf.h"
-#include "core/zoo/json.h"
 
 namespace linnet::zoo {
 namespace {

@@ -8,8 +8,8 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "core/base/json.h"
 #include "core/base/status_macros.h"
-#include "core/zoo/json.h"
 
 namespace linnet::zoo {
 namespace {

@@ -62,6 +62,8 @@ const char* MethodName(Method method) {
   switch (method) {
     case Method::kAnalyze:
       return "Planner.Analyze";
+    case Method::kTime:
+      return "Planner.Time";
     case Method::kMaximize:
       return "Planner.Maximize";
     case Method::kModelsList:

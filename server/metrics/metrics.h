@@ -21,6 +21,7 @@ namespace linnet::server {
 // The calls of the API, for labels.
 enum class Method {
   kAnalyze,
+  kTime,
   kMaximize,
   kModelsList,
   kModelsDescribe,
@@ -28,7 +29,7 @@ enum class Method {
   kModelsExplain,
   kDevicesList
 };
-inline constexpr int kNumMethods = 7;
+inline constexpr int kNumMethods = 8;
 const char* MethodName(Method method);
 
 // Safe from any thread.

@@ -38,14 +38,21 @@ v1::StoppedBy ToStoppedBy(planner::StoppedBy from) {
 }
 
 absl::Status FillBudget(const v1::MemoryBudget& from, MaximizeQuestion& to) {
-  if (from.device().empty() != from.has_device_bytes()) {
-    return FieldError("budget", "must have one of `device` and `device_bytes`");
+  const int given = static_cast<int>(!from.device().empty()) +
+                    static_cast<int>(from.has_device_bytes()) +
+                    static_cast<int>(!from.profile_json().empty());
+  if (given != 1) {
+    return FieldError(
+        "budget",
+        "must have one of `device`, `device_bytes` and `profile_json`");
   }
   if (from.has_device_bytes()) {
     to.budget.device_bytes = from.device_bytes();
   } else {
     LINNET_ASSIGN_OR_RETURN(const planner::DeviceSummary device,
-                            planner::FindDevice(from.device()));
+                            from.device().empty()
+                                ? planner::ReadDevice(from.profile_json())
+                                : planner::FindDevice(from.device()));
     to.budget.device_bytes = device.memory_bytes;
     to.device_title = device.title;
     to.device_source = device.source;

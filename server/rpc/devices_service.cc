@@ -16,6 +16,8 @@ grpc::ServerUnaryReactor* DevicesService::List(
     out.set_title(device.title);
     out.set_memory_bytes(device.memory_bytes);
     out.set_source(device.source);
+    out.set_rates_source(device.rates_source);
+    out.mutable_scaled()->Assign(device.scaled.begin(), device.scaled.end());
   }
   scope.set_code(0);
   grpc::ServerUnaryReactor* reactor = call->DefaultReactor();

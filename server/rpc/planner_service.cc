@@ -21,6 +21,7 @@
 #include "server/log/log.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/convert_maximize.h"
+#include "server/rpc/convert_time.h"
 #include "server/rpc/status.h"
 
 namespace linnet::server {
@@ -156,6 +157,30 @@ class AnalyzeCall final : public TracedCall {
   v1::AnalyzeResponse& response_;
 };
 
+class TimeCall final : public TracedCall {
+ public:
+  TimeCall(Context& context, grpc::CallbackServerContext& call,
+           const v1::TimeRequest& request, v1::TimeResponse& response)
+      : TracedCall(context, call, Method::kTime), response_(response) {
+    absl::StatusOr<TimeQuestion> question = ToQuestion(request, context.limits);
+    if (!question.ok()) {
+      Start(question.status());
+      return;
+    }
+    question_ = *std::move(question);
+    Start(question_.config);
+  }
+
+ private:
+  absl::Status Reply(const planner::Prepared& prepared,
+                     const planner::Config& /*config*/) override {
+    return FillTimes(prepared, question_, response_);
+  }
+
+  TimeQuestion question_;
+  v1::TimeResponse& response_;
+};
+
 class MaximizeCall final : public TracedCall {
  public:
   MaximizeCall(Context& context, grpc::CallbackServerContext& call,
@@ -195,6 +220,12 @@ grpc::ServerUnaryReactor* PlannerService::Analyze(
     grpc::CallbackServerContext* call, const v1::AnalyzeRequest* request,
     v1::AnalyzeResponse* response) {
   return new AnalyzeCall(context_, *call, *request, *response);
+}
+
+grpc::ServerUnaryReactor* PlannerService::Time(
+    grpc::CallbackServerContext* call, const v1::TimeRequest* request,
+    v1::TimeResponse* response) {
+  return new TimeCall(context_, *call, *request, *response);
 }
 
 grpc::ServerUnaryReactor* PlannerService::Maximize(

@@ -20,6 +20,9 @@ class PlannerService final : public v1::Planner::CallbackService {
   grpc::ServerUnaryReactor* Analyze(grpc::CallbackServerContext* call,
                                     const v1::AnalyzeRequest* request,
                                     v1::AnalyzeResponse* response) override;
+  grpc::ServerUnaryReactor* Time(grpc::CallbackServerContext* call,
+                                 const v1::TimeRequest* request,
+                                 v1::TimeResponse* response) override;
   grpc::ServerUnaryReactor* Maximize(grpc::CallbackServerContext* call,
                                      const v1::MaximizeRequest* request,
                                      v1::MaximizeResponse* response) override;

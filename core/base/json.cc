@@ -1,4 +1,4 @@
-#include "core/zoo/json.h"
+#include "core/base/json.h"
 
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 
-namespace linnet::zoo {
+namespace linnet {
 namespace {
 
 using nlohmann::json;
@@ -78,4 +78,4 @@ absl::StatusOr<json> ParseJson(absl::string_view text, absl::string_view path,
                      /*allow_exceptions=*/false);
 }
 
-}  // namespace linnet::zoo
+}  // namespace linnet

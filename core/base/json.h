@@ -1,7 +1,7 @@
 // JSON from outside: bounded, without duplicate keys, one clear error.
 
-#ifndef LINNET_CORE_ZOO_JSON_H_
-#define LINNET_CORE_ZOO_JSON_H_
+#ifndef LINNET_CORE_BASE_JSON_H_
+#define LINNET_CORE_BASE_JSON_H_
 
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "nlohmann/json.hpp"
 
-namespace linnet::zoo {
+namespace linnet {
 
 struct JsonLimits {
   int64_t max_bytes = int64_t{4} << 20;  // Of the text.
@@ -23,6 +23,6 @@ absl::StatusOr<nlohmann::json> ParseJson(absl::string_view text,
                                          absl::string_view path,
                                          const JsonLimits& limits = {});
 
-}  // namespace linnet::zoo
+}  // namespace linnet
 
-#endif  // LINNET_CORE_ZOO_JSON_H_
+#endif  // LINNET_CORE_BASE_JSON_H_

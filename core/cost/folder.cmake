@@ -1,0 +1,2 @@
+linnet_folder(cost core/cost
+  NEEDS base expr library graph runtime training device LINKS absl::strings)
