@@ -46,15 +46,16 @@ std::string LimitOf(double compute, double memory, double communication,
 void AddReplicas(const ProcessTime& process, bool training,
                  const TimeQuery& query, StepTime* time) {
   time->tokens *= query.replicas;
-  if (training && query.replicas > 1) {
-    const double sum =
-        cost::AllReduceSeconds(static_cast<double>(process.gradient_bytes),
-                               query.replicas, *query.profile);
-    time->communication += std::max(0.0, sum - time->seconds);
-    time->seconds = std::max(time->seconds, sum);
-  }
   time->limit =
       LimitOf(time->compute, time->memory, time->communication, time->host);
+  if (!training || query.replicas == 1) return;
+  const double sum =
+      cost::AllReduceSeconds(static_cast<double>(process.gradient_bytes),
+                             query.replicas, *query.profile);
+  if (sum <= time->seconds) return;
+  time->communication += sum - time->seconds;
+  time->seconds = sum;
+  time->limit = "communication";
 }
 
 }  // namespace
