@@ -117,6 +117,15 @@ class GrpcClient final : public Client {
     return response;
   }
 
+  absl::StatusOr<v1::CompareResponse> Compare(
+      const v1::CompareRequest& request) override {
+    v1::CompareResponse response;
+    LINNET_RETURN_IF_ERROR(Call([&](grpc::ClientContext& context) {
+      return planner_->Compare(&context, request, &response);
+    }));
+    return response;
+  }
+
   absl::StatusOr<v1::MaximizeResponse> Maximize(
       const v1::MaximizeRequest& request) override {
     v1::MaximizeResponse response;

@@ -52,6 +52,8 @@ class Client {
       const v1::AnalyzeRequest& request) = 0;
   virtual absl::StatusOr<v1::TimeResponse> Time(
       const v1::TimeRequest& request) = 0;
+  virtual absl::StatusOr<v1::CompareResponse> Compare(
+      const v1::CompareRequest& request) = 0;
   virtual absl::StatusOr<v1::MaximizeResponse> Maximize(
       const v1::MaximizeRequest& request) = 0;
   virtual absl::StatusOr<v1::DevicesListResponse> ListDevices() = 0;

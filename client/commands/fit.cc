@@ -14,6 +14,7 @@
 #include "client/commands/command.h"
 #include "client/commands/config_flags.h"
 #include "client/commands/device_flags.h"
+#include "client/render/compare.h"
 #include "core/base/bytes.h"
 #include "linnet/v1/planner.pb.h"
 
@@ -23,6 +24,9 @@ namespace {
 struct Flags {
   ConfigFlags config;
   v1::MaximizeRequest request;
+  // Of --maximize throughput.
+  bool throughput = false;
+  v1::CompareRequest compare;
 };
 
 int64_t Bytes(const char* flag, const std::string& text) {
@@ -42,8 +46,42 @@ void SetGoal(v1::MaximizeRequest& request, const std::string& text) {
     request.set_goal(v1::GOAL_KV_CACHE);
   } else {
     throw CLI::ValidationError(
-        "--maximize", "must be batch, context or kv-cache, not " + text);
+        "--maximize",
+        "must be batch, context, kv-cache or throughput, not " + text);
   }
+}
+
+void SetObjective(v1::CompareRequest& request, const std::string& text) {
+  if (text == "throughput") {
+    request.set_objective(v1::OBJECTIVE_THROUGHPUT);
+  } else if (text == "per-device") {
+    request.set_objective(v1::OBJECTIVE_PER_DEVICE);
+  } else if (text == "latency") {
+    request.set_objective(v1::OBJECTIVE_LATENCY);
+  } else {
+    throw CLI::ValidationError(
+        "--objective",
+        "must be throughput, per-device or latency, not " + text);
+  }
+}
+
+void SetMaxStep(v1::CompareRequest& request, const std::string& text) {
+  double milliseconds = 0.0;
+  if (!absl::SimpleAtod(text, &milliseconds) || !(milliseconds > 0.0) ||
+      milliseconds > 1e12) {
+    throw CLI::ValidationError("--max-step-ms",
+                               "must be a number above 0, not " + text);
+  }
+  request.set_max_step_seconds(milliseconds / 1e3);
+}
+
+void SetDevices(v1::CompareRequest& request, const std::string& text) {
+  int64_t devices = 0;
+  if (!absl::SimpleAtoi(text, &devices) || devices < 1) {
+    throw CLI::ValidationError(
+        "--devices", "must be a whole number, at least 1, not " + text);
+  }
+  request.set_devices(devices);
 }
 
 void SetPercent(v1::MaximizeRequest& request, const std::string& text) {
@@ -63,7 +101,26 @@ void AddFlags(CLI::App& command, Flags& flags) {
         name, [&request, set](const std::string& text) { set(request, text); },
         help);
   };
-  add("--maximize", "what grows: batch, context or kv-cache", SetGoal);
+  command.add_option_function<std::string>(
+      "--maximize",
+      [&flags](const std::string& text) {
+        flags.throughput = text == "throughput";
+        if (!flags.throughput) SetGoal(flags.request, text);
+      },
+      "what grows: batch, context or kv-cache; or throughput, to compare "
+      "layouts of several devices");
+  const auto compare = [&](const char* name, const char* help, auto set) {
+    v1::CompareRequest& to = flags.compare;
+    command.add_option_function<std::string>(
+        name, [&to, set](const std::string& text) { set(to, text); }, help);
+  };
+  compare("--devices", "devices to share, for --maximize throughput",
+          SetDevices);
+  compare("--objective",
+          "what is best: throughput (default), per-device (of fewer devices, "
+          "too), or latency",
+          SetObjective);
+  compare("--max-step-ms", "leave out steps that take longer", SetMaxStep);
   add("--device",
       "a device by name, such as h100-80gb (see `linnet devices`), or a file "
       "with its profile",
@@ -83,12 +140,49 @@ void AddFlags(CLI::App& command, Flags& flags) {
   AddConfigFlags(command, flags.config);
 }
 
+// Compares the layouts of several devices.
+Outcome RunCompare(Flags& flags) {
+  v1::CompareRequest& request = flags.compare;
+  const v1::MemoryBudget& budget = flags.request.budget();
+  if (budget.device().empty() || budget.has_device_bytes()) {
+    return UsageError(
+        "layouts are compared by the rates of a device; add --device "
+        "h100-80gb, "
+        "or a file with a profile, and no --device-memory");
+  }
+  const auto device = ReadDevice(budget.device());
+  if (!device.ok()) return Failure(device.status());
+  *request.mutable_device() = *device;
+  if (request.devices() == 0) request.set_devices(1);
+  request.set_reserve_bytes(budget.reserve_bytes());
+  request.set_reserve_percent(budget.reserve_percent());
+  auto config = FinishConfig("fit", flags.config);
+  if (!config.ok()) return Failure(config.status());
+  request.mutable_config()->Swap(&*config);
+  const auto client = Client::Connect(flags.config.server.connect);
+  if (!client.ok()) return Failure(client.status());
+  const auto response = (*client)->Compare(request);
+  if (!response.ok()) return Failure(response.status());
+  const bool fits =
+      response->layouts_size() > 0 && response->layouts(0).refused().empty();
+  return {fits ? kExitOk : kExitModel,
+          flags.config.server.json ? CompareJson(request, *response)
+                                   : RenderCompare(request, *response),
+          ""};
+}
+
 Outcome RunFit(Flags& flags) {
   const v1::MemoryBudget& budget = flags.request.budget();
+  if (flags.throughput) return RunCompare(flags);
   if (flags.request.goal() == v1::GOAL_UNSPECIFIED) {
     return UsageError(
-        "what should grow? add --maximize batch, context or "
-        "kv-cache");
+        "what should grow? add --maximize batch, context or kv-cache, or "
+        "--maximize throughput with --devices");
+  }
+  if (flags.compare.ByteSizeLong() > 0) {
+    return UsageError(
+        "--devices, --objective and --max-step-ms are for --maximize "
+        "throughput");
   }
   if (budget.device().empty() != budget.has_device_bytes()) {
     return UsageError(

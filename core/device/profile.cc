@@ -244,29 +244,29 @@ class Reader {
   Profile profile_;
 };
 
-// Where a value lies among sorted ones: between [low] and [low + 1], `part` of
-// the way in log2. Beyond the last it is held; below the first, `below` says
-// how far in proportion.
+// Where a value lies among `count` sorted ones: between `low` and `high`,
+// `part` of the way in log2. Beyond the last it is held; below the first,
+// `below` says how far in proportion.
 struct Place {
   size_t low = 0, high = 0;
   double part = 0.0, below = 1.0;
 };
 
-Place Find(absl::Span<const double> sorted, double value) {
+template <typename At>
+Place Find(size_t count, double value, At at) {
   Place place;
-  if (value <= sorted.front()) {
-    place.below = value / sorted.front();
+  if (value <= at(0)) {
+    place.below = value / at(0);
     return place;
   }
-  if (value >= sorted.back()) {
-    place.low = place.high = sorted.size() - 1;
+  while (place.high < count && at(place.high) <= value) ++place.high;
+  if (place.high == count) {
+    place.low = place.high = count - 1;
     return place;
   }
-  place.high = static_cast<size_t>(
-      std::upper_bound(sorted.begin(), sorted.end(), value) - sorted.begin());
   place.low = place.high - 1;
-  const double low = std::log2(sorted[place.low]);
-  place.part = (std::log2(value) - low) / (std::log2(sorted[place.high]) - low);
+  const double low = at(place.low);
+  place.part = std::log2(value / low) / std::log2(at(place.high) / low);
   return place;
 }
 
@@ -288,15 +288,13 @@ double Profile::ProductFlops(DType dtype, double n, double k) const {
   const bool f32 = dtype != DType::kBF16 && dtype != DType::kF16;
   const std::vector<ProductRate>& rates = f32 ? products_f32 : products_bf16;
   if (rates.empty()) return peak(dtype);
-  std::vector<double> ns, ks;
-  for (const ProductRate& rate : rates) {
-    if (ns.empty() || ns.back() != rate.n) ns.push_back(rate.n);
-    if (ns.size() == 1) ks.push_back(rate.k);
-  }
-  const Place in_n = Find(ns, n), in_k = Find(ks, k);
-  const auto at = [&](size_t i, size_t j) {
-    return rates[i * ks.size() + j].flops;
-  };
+  // A grid: each n with each k.
+  size_t ks = 1;
+  while (ks < rates.size() && rates[ks].n == rates[0].n) ++ks;
+  const Place in_n =
+      Find(rates.size() / ks, n, [&](size_t i) { return rates[i * ks].n; });
+  const Place in_k = Find(ks, k, [&](size_t i) { return rates[i].k; });
+  const auto at = [&](size_t i, size_t j) { return rates[i * ks + j].flops; };
   const double flops =
       Mix(Mix(at(in_n.low, in_k.low), at(in_n.low, in_k.high), in_k.part),
           Mix(at(in_n.high, in_k.low), at(in_n.high, in_k.high), in_k.part),

@@ -42,12 +42,13 @@ std::optional<int64_t>& SizeOf(Config& config, Goal goal) {
 class Search {
  public:
   Search(const Prepared& prepared, Config config, Goal goal, int64_t unit,
-         int64_t budget, const StopFunction& stop)
+         int64_t budget, const StopFunction& stop, size_t policy)
       : prepared_(prepared),
         config_(std::move(config)),
         goal_(goal),
         unit_(unit),
-        stop_(stop) {
+        stop_(stop),
+        policy_(policy) {
     maximum_.budget_bytes = budget;
     maximum_.smallest = unit;
   }
@@ -81,7 +82,7 @@ class Search {
     if (stop_ && stop_()) return absl::CancelledError("the search was stopped");
     ++maximum_.evaluations;
     SizeOf(config_, goal_) = size * unit_;
-    const absl::StatusOr<Summary> summary = prepared_.Summarize(config_);
+    const absl::StatusOr<Summary> summary = prepared_.SummarizePolicy(config_, policy_);
     if (absl::IsOutOfRange(summary.status()) && size > 1) {
       maximum_.stopped_by = StoppedBy::kMemory;
       return false;
@@ -107,7 +108,8 @@ class Search {
       }
     }
     SizeOf(config_, goal_) = std::max<int64_t>(fits, 1) * unit_;
-    LINNET_ASSIGN_OR_RETURN(maximum_.at, prepared_.Summarize(config_));
+    LINNET_ASSIGN_OR_RETURN(maximum_.at,
+                            prepared_.SummarizePolicy(config_, policy_));
     maximum_.headroom_bytes =
         maximum_.budget_bytes - maximum_.at.expected_peak_bytes;
     return maximum_;
@@ -132,6 +134,7 @@ class Search {
   const Goal goal_;
   const int64_t unit_;
   const StopFunction& stop_;
+  const size_t policy_;
   Maximum maximum_;
 };
 
@@ -165,7 +168,7 @@ Config WithGoal(Config config, Goal goal) {
 
 absl::StatusOr<Maximum> Maximize(const Prepared& prepared, const Config& config,
                                  Goal goal, const Budget& budget,
-                                 const StopFunction& stop) {
+                                 const StopFunction& stop, size_t policy) {
   LINNET_ASSIGN_OR_RETURN(const int64_t bytes, BudgetBytes(budget));
   const std::string role(RoleName(RoleOf(goal)));
   const std::vector<FreeSize> sizes = prepared.FreeSizes();
@@ -183,7 +186,8 @@ absl::StatusOr<Maximum> Maximize(const Prepared& prepared, const Config& config,
         "the entry has no ", role, " that could grow",
         known.empty() ? "" : absl::StrCat("; its sizes are: ", known)));
   }
-  return Search(prepared, config, goal, it->multiple, bytes, stop).Run();
+  return Search(prepared, config, goal, it->multiple, bytes, stop, policy)
+      .Run();
 }
 
 }  // namespace linnet::planner

@@ -3,6 +3,7 @@
 #ifndef LINNET_CORE_PLANNER_MAXIMIZE_H_
 #define LINNET_CORE_PLANNER_MAXIMIZE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -53,10 +54,12 @@ Config WithGoal(Config config, Goal goal);
 // Doubles the size until it does not fit, then bisects: memory never shrinks as
 // a size grows. `config` is WithGoal() of what `prepared` was made from. Cost:
 // some fifty calls of Summarize().
+// `policy`: of the checkpoint policies of a training step.
 // InvalidArgument when the entry has no size of that kind, or needs one more.
 absl::StatusOr<Maximum> Maximize(const Prepared& prepared, const Config& config,
                                  Goal goal, const Budget& budget,
-                                 const StopFunction& stop = nullptr);
+                                 const StopFunction& stop = nullptr,
+                                 size_t policy = 0);
 
 }  // namespace linnet::planner
 

@@ -232,11 +232,16 @@ absl::StatusOr<Report> PreparedPipeline::Analyze(const Config& config) const {
 
 absl::StatusOr<Summary> PreparedPipeline::Summarize(
     const Config& config) const {
+  return SummarizePolicy(config, 0);
+}
+
+absl::StatusOr<Summary> PreparedPipeline::SummarizePolicy(const Config& config,
+                                                          size_t policy) const {
   LINNET_ASSIGN_OR_RETURN(const Config of, ForMicrobatch(config));
   std::optional<Summary> worst;
   bool hold = true;
   for (const auto& stage : stages_) {
-    LINNET_ASSIGN_OR_RETURN(const Summary summary, stage->Summarize(of));
+    LINNET_ASSIGN_OR_RETURN(const Summary summary, stage->SummarizePolicy(of, policy));
     hold = hold && summary.constraints_hold;
     if (!worst || summary.expected_peak_bytes > worst->expected_peak_bytes) {
       worst = summary;

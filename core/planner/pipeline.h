@@ -37,6 +37,8 @@ class PreparedPipeline final : public Prepared {
                                 const TimeQuery& query) const override;
   // Without the step of the peak, since stages count theirs apart.
   absl::StatusOr<Summary> Summarize(const Config& config) const override;
+  absl::StatusOr<Summary> SummarizePolicy(const Config& config,
+                                          size_t policy) const override;
   std::vector<FreeSize> FreeSizes() const override;
   std::string StepText(int64_t step) const override;
   int64_t ByteSize() const override;

@@ -100,6 +100,9 @@ struct TrainingConfig {
 
 // How several devices share one step.
 struct ParallelConfig {
+  // Above 0: what is prepared compares every layout of so many devices
+  // (layouts.h), and nothing else here may be given.
+  int64_t compare_devices = 0;
   int64_t tensor = 1;  // Processes that split every weight.
   // The tensor processes split what they would all hold alike, too, by the
   // sequence.
@@ -285,6 +288,9 @@ struct FreeSize {
   int64_t multiple = 1;  // It must be a multiple of this.
 };
 
+struct LayoutPlan;   // layouts.h
+struct LayoutQuery;
+
 class Prepared {
  public:
   virtual ~Prepared() = default;
@@ -309,12 +315,20 @@ class Prepared {
 
   // The numbers of Analyze() without text and buffer plan.
   virtual absl::StatusOr<Summary> Summarize(const Config& config) const = 0;
+  // The same under a checkpoint policy of a training step, 0 for the first.
+  virtual absl::StatusOr<Summary> SummarizePolicy(const Config& config,
+                                                  size_t policy) const;
 
   // How long a step takes at the sizes of `config` on the device of a profile.
   // Fails as Analyze() does, and with UNIMPLEMENTED where nothing predicts it.
   // Cost: microseconds, after the first call.
   virtual absl::StatusOr<StepTime> Time(const Config& config,
                                         const TimeQuery& query) const;
+
+  // Compares layouts; UNIMPLEMENTED for what was prepared for one. See
+  // layouts.h.
+  virtual absl::StatusOr<LayoutPlan> Compare(const Config& config,
+                                             const LayoutQuery& query) const;
 
   // The sizes that questions vary, in the order of the roles.
   virtual std::vector<FreeSize> FreeSizes() const { return {}; }

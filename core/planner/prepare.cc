@@ -1,3 +1,5 @@
+#include "core/planner/prepare.h"
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -16,6 +18,7 @@
 #include "core/parallel/tensor_split.h"
 #include "core/planner/bind.h"
 #include "core/planner/error.h"
+#include "core/planner/layouts.h"
 #include "core/planner/model.h"
 #include "core/planner/pipeline.h"
 #include "core/planner/planner.h"
@@ -336,6 +339,7 @@ std::string CacheKey(const Config& config) {
   hasher.Add(config.kv_block_size.value_or(0)).Add(config.kv_layout);
   AddTraining(config, &hasher);
   const ParallelConfig& parallel = config.parallel;
+  hasher.Add(parallel.compare_devices);
   hasher.Add(parallel.tensor).Add(parallel.sequence).Add(parallel.expert);
   hasher.Add(parallel.pipeline).Add(parallel.microbatches);
   hasher.Add(parallel.schedule).Add(parallel.virtual_stages);
@@ -346,6 +350,25 @@ std::string CacheKey(const Config& config) {
 
 absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
     const Config& config, const Limits& limits, const StopFunction& stop) {
+  if (config.parallel.compare_devices > 0) {
+    return PreparedLayouts::Make(config, limits, stop);
+  }
+  LINNET_ASSIGN_OR_RETURN(PreparedEntry::Parts parts,
+                          TraceParts(config, limits, stop));
+  return PrepareParts(std::move(parts), config.parallel);
+}
+
+absl::StatusOr<std::shared_ptr<const Prepared>> PrepareParts(
+    PreparedEntry::Parts parts, const ParallelConfig& parallel) {
+  if (parallel.pipeline > 1) {
+    return PreparedPipeline::Make(std::move(parts), parallel);
+  }
+  return PreparedEntry::Make(std::move(parts));
+}
+
+absl::StatusOr<PreparedEntry::Parts> TraceParts(const Config& config,
+                                                const Limits& limits,
+                                                const StopFunction& stop) {
   LINNET_ASSIGN_OR_RETURN(const Settings settings, ReadSettings(config));
   std::optional<TrainingSettings> training;
   if (config.training) {
@@ -423,10 +446,7 @@ absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
     LINNET_RETURN_IF_ERROR(SplitByRules(config.parallel.tensor, &parts));
   }
   LINNET_RETURN_IF_ERROR(SplitWithin(config.parallel, &parts));
-  if (config.parallel.pipeline > 1) {
-    return PreparedPipeline::Make(std::move(parts), config.parallel);
-  }
-  return PreparedEntry::Make(std::move(parts));
+  return parts;
 }
 
 }  // namespace linnet::planner

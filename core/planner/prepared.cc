@@ -29,6 +29,18 @@ std::optional<Held> HeldAs(Category category) {
   }
 }
 
+absl::Status Overflow(expr::Error error, absl::string_view what) {
+  return absl::OutOfRangeError(
+      absl::StrCat(what, " at these sizes ", expr::ErrorText(error)));
+}
+
+absl::Status NoSuchPolicy(size_t policy) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("there is no checkpoint policy ", policy));
+}
+
+}  // namespace
+
 bool Holds(lang::Relation relation, int64_t left, int64_t right) {
   switch (relation) {
     case lang::Relation::kEq:
@@ -47,12 +59,16 @@ bool Holds(lang::Relation relation, int64_t left, int64_t right) {
   return left >= right;
 }
 
-absl::Status Overflow(expr::Error error, absl::string_view what) {
-  return absl::OutOfRangeError(
-      absl::StrCat(what, " at these sizes ", expr::ErrorText(error)));
+bool NeverRuns(const trace::Trace& trace) {
+  for (const trace::TracedConstraint& clause : trace.constraints) {
+    if (clause.left.is_constant() && clause.right.is_constant() &&
+        !Holds(clause.relation, clause.left.constant(),
+               clause.right.constant())) {
+      return true;
+    }
+  }
+  return false;
 }
-
-}  // namespace
 
 absl::StatusOr<std::shared_ptr<const Prepared>> PreparedEntry::Make(
     Parts parts) {
@@ -297,8 +313,21 @@ runtime::ProcessMemory PreparedEntry::Process(const Config& config) const {
   return parts_.backend->MemoryOfProcess(settings);
 }
 
+absl::StatusOr<Summary> Prepared::SummarizePolicy(const Config& config,
+                                                  size_t policy) const {
+  if (policy == 0) return Summarize(config);
+  return NoSuchPolicy(policy);
+}
+
+absl::StatusOr<Summary> PreparedEntry::SummarizePolicy(const Config& config,
+                                                       size_t policy) const {
+  if (training_ == nullptr) return Prepared::SummarizePolicy(config, policy);
+  return policy < training_->num_policies() ? SummarizeTraining(config, policy)
+                                            : NoSuchPolicy(policy);
+}
+
 absl::StatusOr<Summary> PreparedEntry::Summarize(const Config& config) const {
-  if (training_ != nullptr) return SummarizeTraining(config);
+  if (training_ != nullptr) return SummarizeTraining(config, 0);
   Sizes sizes;
   LINNET_RETURN_IF_ERROR(ReadSizes(config, &sizes));
   Numbers numbers;

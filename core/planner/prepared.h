@@ -43,6 +43,11 @@ struct HeldBytes {
   int64_t declared_cache_bytes = 0;
 };
 
+bool Holds(lang::Relation relation, int64_t left, int64_t right);
+
+// Whether a clause of the model is false whatever the sizes.
+bool NeverRuns(const trace::Trace& trace);
+
 class PreparedEntry final : public Prepared {
  public:
   struct Parts {
@@ -78,6 +83,8 @@ class PreparedEntry final : public Prepared {
   absl::StatusOr<MemoryTimeline> Timeline(const Config& config,
                                           size_t policy) const override;
   absl::StatusOr<Summary> Summarize(const Config& config) const override;
+  absl::StatusOr<Summary> SummarizePolicy(const Config& config,
+                                          size_t policy) const override;
   absl::StatusOr<StepTime> Time(const Config& config,
                                 const TimeQuery& query) const override;
   std::vector<FreeSize> FreeSizes() const override;
@@ -153,7 +160,8 @@ class PreparedEntry final : public Prepared {
                                Summary* summary) const;
   absl::StatusOr<Report> AnalyzeTraining(const Config& config,
                                          size_t policy) const;
-  absl::StatusOr<Summary> SummarizeTraining(const Config& config) const;
+  absl::StatusOr<Summary> SummarizeTraining(const Config& config,
+                                            size_t policy) const;
   void AddTrainingParts(const HeldBytes& held, const TrainingNumbers& numbers,
                         Report* report) const;
   void AddTrainingPlace(size_t policy, const TrainingNumbers& numbers,

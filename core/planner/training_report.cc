@@ -98,13 +98,13 @@ absl::Status PreparedEntry::CombineTraining(
 }
 
 absl::StatusOr<Summary> PreparedEntry::SummarizeTraining(
-    const Config& config) const {
+    const Config& config, size_t policy) const {
   Sizes sizes;
   LINNET_RETURN_IF_ERROR(ReadSizes(config, &sizes));
   HeldBytes held;
   LINNET_RETURN_IF_ERROR(ComputeHeld(sizes, &held));
   TrainingNumbers numbers;
-  LINNET_RETURN_IF_ERROR(training_->Compute(0, sizes.span(), &numbers));
+  LINNET_RETURN_IF_ERROR(training_->Compute(policy, sizes.span(), &numbers));
   std::vector<size_t> broken;
   LINNET_RETURN_IF_ERROR(BrokenConstraints(sizes, &broken));
   Summary summary;

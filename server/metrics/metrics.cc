@@ -64,6 +64,8 @@ const char* MethodName(Method method) {
       return "Planner.Analyze";
     case Method::kTime:
       return "Planner.Time";
+    case Method::kCompare:
+      return "Planner.Compare";
     case Method::kMaximize:
       return "Planner.Maximize";
     case Method::kModelsList:

@@ -22,6 +22,7 @@ namespace linnet::server {
 enum class Method {
   kAnalyze,
   kTime,
+  kCompare,
   kMaximize,
   kModelsList,
   kModelsDescribe,
@@ -29,7 +30,7 @@ enum class Method {
   kModelsExplain,
   kDevicesList
 };
-inline constexpr int kNumMethods = 8;
+inline constexpr int kNumMethods = 9;
 const char* MethodName(Method method);
 
 // Safe from any thread.

@@ -210,9 +210,9 @@ absl::StatusOr<planner::ParallelConfig> ToParallel(const v1::Parallel& from) {
   return to;
 }
 
-void FillParallel(const planner::ParallelConfig& from, v1::Configuration& to) {
-  if (from.tensor == 1 && from.pipeline == 1 && from.expert == 1) return;
-  v1::Parallel& parallel = *to.mutable_parallel();
+}  // namespace
+
+void FillParallel(const planner::ParallelConfig& from, v1::Parallel& parallel) {
   parallel.set_tensor(from.tensor);
   if (from.sequence) parallel.set_sequence(true);
   if (from.expert > 1) parallel.set_expert(from.expert);
@@ -224,6 +224,12 @@ void FillParallel(const planner::ParallelConfig& from, v1::Configuration& to) {
     parallel.set_virtual_stages(from.virtual_stages);
   }
   for (const std::string& each : from.stages) parallel.add_stages(each);
+}
+
+namespace {
+
+bool IsParallel(const planner::ParallelConfig& parallel) {
+  return parallel.tensor > 1 || parallel.pipeline > 1 || parallel.expert > 1;
 }
 
 v1::Confidence ToConfidence(Confidence from) {
@@ -270,7 +276,9 @@ v1::Configuration ToConfiguration(const planner::Config& from) {
   }
   if (from.training)
     *to.mutable_training() = ToTrainingSettings(*from.training);
-  FillParallel(from.parallel, to);
+  if (IsParallel(from.parallel)) {
+    FillParallel(from.parallel, *to.mutable_parallel());
+  }
   return to;
 }
 

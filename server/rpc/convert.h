@@ -22,6 +22,8 @@ namespace linnet::server {
 absl::StatusOr<planner::Config> ToConfig(const v1::Configuration& from,
                                          const planner::Limits& limits);
 
+void FillParallel(const planner::ParallelConfig& from, v1::Parallel& parallel);
+
 // `from` as a VIEW_FULL answer, without `totals` and `constraints_hold`.
 v1::AnalyzeResponse ToResponse(const planner::Report& from);
 

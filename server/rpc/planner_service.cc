@@ -20,6 +20,7 @@
 #include "server/cache/trace_cache.h"
 #include "server/log/log.h"
 #include "server/rpc/convert.h"
+#include "server/rpc/convert_compare.h"
 #include "server/rpc/convert_maximize.h"
 #include "server/rpc/convert_time.h"
 #include "server/rpc/status.h"
@@ -181,6 +182,35 @@ class TimeCall final : public TracedCall {
   v1::TimeResponse& response_;
 };
 
+class CompareCall final : public TracedCall {
+ public:
+  CompareCall(Context& context, grpc::CallbackServerContext& call,
+              const v1::CompareRequest& request, v1::CompareResponse& response)
+      : TracedCall(context, call, Method::kCompare), response_(response) {
+    absl::StatusOr<CompareQuestion> question =
+        ToQuestion(request, context.limits);
+    if (!question.ok()) {
+      Start(question.status());
+      return;
+    }
+    question_ = *std::move(question);
+    Start(question_.config);
+  }
+
+ private:
+  absl::Status Reply(const planner::Prepared& prepared,
+                     const planner::Config& config) override {
+    question_.query.stop = [this] { return Late(); };
+    LINNET_ASSIGN_OR_RETURN(const planner::LayoutPlan plan,
+                            prepared.Compare(config, question_.query));
+    FillPlan(plan, question_, response_);
+    return absl::OkStatus();
+  }
+
+  CompareQuestion question_;
+  v1::CompareResponse& response_;
+};
+
 class MaximizeCall final : public TracedCall {
  public:
   MaximizeCall(Context& context, grpc::CallbackServerContext& call,
@@ -226,6 +256,12 @@ grpc::ServerUnaryReactor* PlannerService::Time(
     grpc::CallbackServerContext* call, const v1::TimeRequest* request,
     v1::TimeResponse* response) {
   return new TimeCall(context_, *call, *request, *response);
+}
+
+grpc::ServerUnaryReactor* PlannerService::Compare(
+    grpc::CallbackServerContext* call, const v1::CompareRequest* request,
+    v1::CompareResponse* response) {
+  return new CompareCall(context_, *call, *request, *response);
 }
 
 grpc::ServerUnaryReactor* PlannerService::Maximize(

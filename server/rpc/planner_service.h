@@ -23,6 +23,9 @@ class PlannerService final : public v1::Planner::CallbackService {
   grpc::ServerUnaryReactor* Time(grpc::CallbackServerContext* call,
                                  const v1::TimeRequest* request,
                                  v1::TimeResponse* response) override;
+  grpc::ServerUnaryReactor* Compare(grpc::CallbackServerContext* call,
+                                    const v1::CompareRequest* request,
+                                    v1::CompareResponse* response) override;
   grpc::ServerUnaryReactor* Maximize(grpc::CallbackServerContext* call,
                                      const v1::MaximizeRequest* request,
                                      v1::MaximizeResponse* response) override;

@@ -54,6 +54,29 @@ class FitTest(harness.DaemonTest):
             self.assertEqual(result.out, "")
             self.assertIn(want, result.err)
 
+    def test_throughput(self):
+        step = ("fit", "tinyllama-1.1b-chat", "--entry", "loss_packed", "--training", "--maximize", "throughput", "--device",
+                "h100-80gb")
+        text = self.ask(*step, "--devices", 4).out
+        self.assertIn("Predicted throughput on 4 x h100-80gb (measured: H100 SXM", text)
+        self.assertRegex(text, r"PP 2 x 8 1f1b, 2 replicas +8192 +[\d,]+ compute +8.29 GiB\n")
+        self.assertRegex(text, r"TP 2, 2 replicas +- the model's `where` clauses: none fits\n")
+        listed = json.loads(self.ask(*step, "--devices", 4, "--json").out)
+        rates = [layout["tokens_per_second"] for layout in listed["layouts"] if not layout["refused"]]
+        self.assertEqual(rates, sorted(rates, reverse=True))
+        one = json.loads(self.ask(*step, "--seq-len", 1024, "--json").out)
+        self.assertEqual(([layout["name"] for layout in one["layouts"]], one["grows"]), (["1 device"], None))
+        self.ask(*step, "--reserve-percent", 99, status=1)
+        for words, want in (
+            ((*step, "--devices", 0), "--devices"),
+            ((*step, "--objective", "speed"), "--objective"),
+            ((*step, "--max-step-ms", -1), "--max-step-ms"),
+            ((*step, "--devices", 2, "--tensor-parallel", 2), "so none can be given"),
+            ((*FIT, *BUDGET, "--maximize", "throughput"), "--device h100-80gb"),
+            ((*FIT, *BUDGET, "--maximize", "batch", "--devices", 2), "throughput"),
+        ):
+            self.assertIn(want, self.ask(*words, status=2).err)
+
     def test_devices(self):
         listed = json.loads(self.ask("devices", "--json").out)["devices"]
         self.assertIn(("h100-80gb", 85017493504), [(device["name"], device["memory_bytes"]) for device in listed])
