@@ -126,6 +126,28 @@ class GrpcClient final : public Client {
     return response;
   }
 
+  absl::Status Sweep(
+      const v1::SweepRequest& request,
+      const std::function<bool(const v1::SweepResponse&)>& take) override {
+    // What was taken is not taken again.
+    bool begun = false;
+    return Call(
+        [&](grpc::ClientContext& context) {
+          const auto reader = planner_->Sweep(&context, request);
+          v1::SweepResponse part;
+          while (reader->Read(&part)) {
+            begun = true;
+            if (take(part)) continue;
+            context.TryCancel();
+            while (reader->Read(&part)) {
+            }
+            break;
+          }
+          return reader->Finish();
+        },
+        [&begun] { return begun; }, absl::InfiniteFuture());
+  }
+
   absl::StatusOr<v1::MaximizeResponse> Maximize(
       const v1::MaximizeRequest& request) override {
     v1::MaximizeResponse response;
@@ -187,7 +209,15 @@ class GrpcClient final : public Client {
 
   absl::Status Call(
       const std::function<grpc::Status(grpc::ClientContext&)>& call) {
-    const absl::Time deadline = absl::Now() + options_.timeout;
+    return Call(
+        call, [] { return false; }, absl::Now() + options_.timeout);
+  }
+
+  // `begun`: whether a part of the answer was taken, so that the call must not
+  // be made again.
+  absl::Status Call(
+      const std::function<grpc::Status(grpc::ClientContext&)>& call,
+      const std::function<bool()>& begun, absl::Time deadline) {
     bool reopened = false;
     while (true) {
       grpc::ClientContext context;
@@ -195,6 +225,7 @@ class GrpcClient final : public Client {
         context.set_deadline(absl::ToChronoTime(deadline));
       }
       const absl::Status status = ToStatus(call(context));
+      if (status.ok() || begun()) return status;
       if (absl::IsUnavailable(status)) {
         if (!address_.empty() || reopened) {
           return absl::UnavailableError(absl::StrCat(

@@ -3,6 +3,7 @@
 #ifndef LINNET_CLIENT_API_CLIENT_H_
 #define LINNET_CLIENT_API_CLIENT_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -25,7 +26,7 @@ struct ConnectOptions {
   // started.
   bool autostart = true;
 
-  // For one call, retries included.
+  // For one call, retries included; a sweep takes what its points take.
   absl::Duration timeout = absl::Seconds(60);
 };
 
@@ -54,6 +55,11 @@ class Client {
       const v1::TimeRequest& request) = 0;
   virtual absl::StatusOr<v1::CompareResponse> Compare(
       const v1::CompareRequest& request) = 0;
+  // Calls `take` with each part as it comes, until it returns false, which ends
+  // the sweep with CANCELLED.
+  virtual absl::Status Sweep(
+      const v1::SweepRequest& request,
+      const std::function<bool(const v1::SweepResponse&)>& take) = 0;
   virtual absl::StatusOr<v1::MaximizeResponse> Maximize(
       const v1::MaximizeRequest& request) = 0;
   virtual absl::StatusOr<v1::DevicesListResponse> ListDevices() = 0;

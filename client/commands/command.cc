@@ -129,9 +129,9 @@ Outcome RunCommandLine(int argc, const char* const* argv) {
   app.allow_extras();
   app.set_version_flag("--version", "linnet " LINNET_VERSION);
   const std::vector<Command> commands = {
-      AddMemory(app),  AddFit(app),       AddTime(app),    AddModels(app),
-      AddDevices(app), AddCheck(app),     AddExplain(app), AddVersion(app),
-      AddHelp(app),    AddCompletion(app)};
+      AddMemory(app),  AddFit(app),     AddTime(app),      AddSweep(app),
+      AddModels(app),  AddDevices(app), AddCheck(app),     AddExplain(app),
+      AddVersion(app), AddHelp(app),    AddCompletion(app)};
   for (const Command& command : commands) command.app->allow_extras();
   app.require_subcommand(0, 1);
   try {

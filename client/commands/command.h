@@ -51,6 +51,7 @@ struct Command {
 Command AddMemory(CLI::App& app);
 Command AddFit(CLI::App& app);
 Command AddTime(CLI::App& app);
+Command AddSweep(CLI::App& app);
 Command AddDevices(CLI::App& app);
 Command AddModels(CLI::App& app);
 Command AddCheck(CLI::App& app);

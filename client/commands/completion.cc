@@ -57,7 +57,7 @@ std::string Bash(const CLI::App& app) {
       "  esac\n"
       "  if [[ $current != -* ]]; then\n"
       "    case \"${COMP_WORDS[1]}\" in\n"
-      "      memory | fit | time | models | explain) words=\"$(",
+      "      memory | fit | time | sweep | models | explain) words=\"$(",
       kModels,
       ")\" ;;\n"
       "    esac\n"
@@ -90,7 +90,7 @@ std::string Fish(const CLI::App& app) {
   }
   absl::StrAppend(&out,
                   "complete -c linnet -n '__fish_seen_subcommand_from memory "
-                  "fit time models explain' -a '(",
+                  "fit time sweep models explain' -a '(",
                   kModels, ")'\n");
   return out;
 }

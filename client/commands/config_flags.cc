@@ -78,12 +78,7 @@ void SetContextBytes(v1::Configuration& config, const std::string& text) {
 
 void AddConfigFlags(CLI::App& command, ConfigFlags& flags) {
   v1::Configuration& config = flags.model.config;
-  command.add_option("MODEL", flags.model.model,
-                     "a built-in model, a .linnet file, or a model folder");
-  AddEntryFlags(command, flags.model);
-  AddModelFlags(command, flags.model);
-  AddText(command, "--backend", "cuda (default) or generic", SetBackend,
-          config);
+  AddConfigFlagsButSizes(command, flags);
   AddSize(command, "--batch", "binds the generics B and Batch",
           &v1::Configuration::set_batch, config);
   AddSize(command, "--seq-len,--context", "binds S, P, Seq and SeqLen",
@@ -91,6 +86,16 @@ void AddConfigFlags(CLI::App& command, ConfigFlags& flags) {
   AddSize(command, "--cache-len",
           "binds MaxSeq; follows the sequence length when not given",
           &v1::Configuration::set_cache_len, config);
+}
+
+void AddConfigFlagsButSizes(CLI::App& command, ConfigFlags& flags) {
+  v1::Configuration& config = flags.model.config;
+  command.add_option("MODEL", flags.model.model,
+                     "a built-in model, a .linnet file, or a model folder");
+  AddEntryFlags(command, flags.model);
+  AddModelFlags(command, flags.model);
+  AddText(command, "--backend", "cuda (default) or generic", SetBackend,
+          config);
   AddText(
       command, "--kv-dtype", "the dtype a runtime stores KV caches in",
       [](v1::Configuration& c, const std::string& text) {

@@ -20,6 +20,8 @@ struct ConfigFlags {
 
 // MODEL, everything of a Configuration, and the flags of the server.
 void AddConfigFlags(CLI::App& command, ConfigFlags& flags);
+// The same but for sizes, which a command with several of them reads itself.
+void AddConfigFlagsButSizes(CLI::App& command, ConfigFlags& flags);
 
 // The configuration to send, with the content of a local model's files and what
 // the environment says; `flags` are spent. InvalidArgument and NotFound for a

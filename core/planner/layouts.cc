@@ -69,12 +69,21 @@ absl::StatusOr<LayoutPlan> Prepared::Compare(
 std::string LayoutName(const ParallelConfig& parallel, int64_t replicas,
                        absl::string_view checkpoint) {
   std::vector<std::string> parts;
-  if (parallel.tensor > 1)
-    parts.push_back(absl::StrCat("TP ", parallel.tensor));
+  if (parallel.tensor > 1) {
+    parts.push_back(absl::StrCat("TP ", parallel.tensor,
+                                 parallel.sequence ? " with SP" : ""));
+  }
+  if (parallel.expert > 1) {
+    parts.push_back(absl::StrCat("EP ", parallel.expert));
+  }
   if (parallel.pipeline > 1) {
-    parts.push_back(absl::StrCat("PP ", parallel.pipeline, " x ",
-                                 parallel.microbatches, " ",
-                                 parallel.schedule));
+    parts.push_back(absl::StrCat(
+        "PP ", parallel.pipeline, " x ",
+        std::max(parallel.microbatches, parallel.pipeline), " ",
+        parallel.schedule,
+        parallel.virtual_stages > 1
+            ? absl::StrCat(" (", parallel.virtual_stages, " each)")
+            : ""));
   }
   if (replicas > 1) parts.push_back(absl::StrCat(replicas, " replicas"));
   if (parts.empty()) parts.push_back("1 device");

@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "core/base/confidence.h"
 
 namespace linnet::device {
@@ -65,6 +66,7 @@ struct Limits {
   int32_t max_steps = 1'000'000;                 // Steps of one trace.
   int32_t max_objects = 2'000'000;               // Tensors of one trace.
   int32_t max_call_depth = 256;                  // Nested calls of one trace.
+  int64_t max_sweep_points = 100'000'000;        // Points of one sweep.
 };
 
 // Low-rank adapters beside linear layers, whose weights are then frozen.
@@ -290,6 +292,8 @@ struct FreeSize {
 
 struct LayoutPlan;   // layouts.h
 struct LayoutQuery;
+class SizeGrid;      // sweep.h
+struct PointPeak;
 
 class Prepared {
  public:
@@ -318,6 +322,14 @@ class Prepared {
   // The same under a checkpoint policy of a training step, 0 for the first.
   virtual absl::StatusOr<Summary> SummarizePolicy(const Config& config,
                                                   size_t policy) const;
+
+  // The peaks at `points.size()` points of `grid` from `begin` on, the other
+  // sizes as in `config`, under a checkpoint policy. Fails only when the
+  // configuration itself is at fault; a point that is says so. See sweep.h.
+  // Cost: below a microsecond per point for inference on one device.
+  virtual absl::Status Peaks(const Config& config, const SizeGrid& grid,
+                             int64_t begin, size_t policy,
+                             absl::Span<PointPeak> points) const;
 
   // How long a step takes at the sizes of `config` on the device of a profile.
   // Fails as Analyze() does, and with UNIMPLEMENTED where nothing predicts it.

@@ -313,6 +313,69 @@ runtime::ProcessMemory PreparedEntry::Process(const Config& config) const {
   return parts_.backend->MemoryOfProcess(settings);
 }
 
+absl::Status PreparedEntry::Peaks(const Config& config, const SizeGrid& grid,
+                                  int64_t begin, size_t policy,
+                                  absl::Span<PointPeak> points) const {
+  if (training_ != nullptr || policy > 0) {
+    return Prepared::Peaks(config, grid, begin, policy, points);
+  }
+  Config first = config;
+  grid.Put(begin, &first);
+  Sizes sizes;
+  // Sizes of a grid are at least 1, so that what is wrong is so at every point.
+  LINNET_RETURN_IF_ERROR(ReadSizes(first, &sizes));
+  int64_t runtime = 0;
+  for (const runtime::ProcessItem& item : Process(config).items) {
+    runtime += item.bytes.value_or(0);
+  }
+  const bool cache_follows =
+      !first.cache_len && !grid.sizes(Role::kContext).empty();
+  for (size_t i = 0; i < points.size(); ++i) {
+    const auto at = grid.At(begin + static_cast<int64_t>(i));
+    for (size_t r = 0; r < parts_.roles.size(); ++r) {
+      const Role role = parts_.roles[r];
+      int64_t size = at[static_cast<size_t>(role)];
+      if (size == 0 && role == Role::kCache && cache_follows) {
+        size = at[static_cast<size_t>(Role::kContext)];
+      }
+      if (size > 0) sizes.values[r] = size;
+    }
+    points[i] = PeakAt(sizes, runtime);
+  }
+  return absl::OkStatus();
+}
+
+PointPeak PreparedEntry::PeakAt(const Sizes& sizes,
+                                int64_t runtime_bytes) const {
+  constexpr PointPeak kOverflow = {0, 0, PointState::kOverflow};
+  std::array<int64_t, kNumHeld + 1> held{};
+  if (held_values_.Run(sizes.span(), absl::MakeSpan(held)) !=
+      expr::Error::kNone) {
+    return kOverflow;
+  }
+  const graph::Peak own = peak_->Evaluate(sizes.span());
+  const graph::Peak all = with_workspace_->Evaluate(sizes.span());
+  if (!own.ok() || !all.ok()) return kOverflow;
+  // As Combine() has it: caches as declared, and as laid out.
+  PointPeak point = {own.bytes, all.bytes, PointState::kOk};
+  bool fits = !__builtin_add_overflow(point.expected_bytes, runtime_bytes,
+                                      &point.expected_bytes);
+  const auto add = [&](int64_t* sum, int64_t part) {
+    fits = fits && !__builtin_add_overflow(*sum, part, sum);
+  };
+  for (size_t i = 0; i < kNumHeld; ++i) {
+    const bool cache = i == static_cast<size_t>(Held::kCache);
+    add(&point.expected_bytes, held[i]);
+    add(&point.graph_bytes, cache ? held[kNumHeld] : held[i]);
+  }
+  if (!fits) return kOverflow;
+  point.expected_bytes = std::max(point.expected_bytes, point.graph_bytes);
+  std::vector<size_t> broken;
+  if (!BrokenConstraints(sizes, &broken).ok()) return kOverflow;
+  if (!broken.empty()) point.state = PointState::kBroken;
+  return point;
+}
+
 absl::StatusOr<Summary> Prepared::SummarizePolicy(const Config& config,
                                                   size_t policy) const {
   if (policy == 0) return Summarize(config);

@@ -25,6 +25,7 @@
 #include "core/planner/bind.h"
 #include "core/planner/entry_time.h"
 #include "core/planner/planner.h"
+#include "core/planner/sweep.h"
 #include "core/planner/training_config.h"
 #include "core/planner/training_plans.h"
 #include "core/runtime/backend.h"
@@ -85,6 +86,9 @@ class PreparedEntry final : public Prepared {
   absl::StatusOr<Summary> Summarize(const Config& config) const override;
   absl::StatusOr<Summary> SummarizePolicy(const Config& config,
                                           size_t policy) const override;
+  absl::Status Peaks(const Config& config, const SizeGrid& grid, int64_t begin,
+                     size_t policy,
+                     absl::Span<PointPeak> points) const override;
   absl::StatusOr<StepTime> Time(const Config& config,
                                 const TimeQuery& query) const override;
   std::vector<FreeSize> FreeSizes() const override;
@@ -146,6 +150,8 @@ class PreparedEntry final : public Prepared {
   // The clauses that do not hold, by index.
   absl::Status BrokenConstraints(const Sizes& sizes,
                                  std::vector<size_t>* broken) const;
+  // Of inference, at sizes that were checked.
+  PointPeak PeakAt(const Sizes& sizes, int64_t runtime_bytes) const;
   absl::Status Combine(const Numbers& numbers,
                        const runtime::ProcessMemory& process,
                        Summary* summary) const;

@@ -145,6 +145,8 @@ constexpr SettingInfo kSettings[] = {
      SetCount<&Settings::limits_max_objects, 1, kMaxInt32>},
     {"limits.max_call_depth", "nested calls of a trace", false,
      SetCount<&Settings::limits_max_call_depth, 1, 100'000>},
+    {"limits.max_sweep_points", "points of a sweep", false,
+     SetCount<&Settings::limits_max_sweep_points, 1, kMaxInt64>},
 };
 
 const SettingInfo* FindSetting(absl::string_view key) {

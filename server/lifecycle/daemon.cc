@@ -69,6 +69,7 @@ planner::Limits ToLimits(const Settings& settings) {
   limits.max_source_bytes = settings.limits_max_source_bytes;
   limits.max_files = narrow(settings.limits_max_files);
   limits.max_steps = narrow(settings.limits_max_steps);
+  limits.max_sweep_points = settings.limits_max_sweep_points;
   limits.max_objects = narrow(settings.limits_max_objects);
   limits.max_call_depth = narrow(settings.limits_max_call_depth);
   return limits;

@@ -66,6 +66,8 @@ const char* MethodName(Method method) {
       return "Planner.Time";
     case Method::kCompare:
       return "Planner.Compare";
+    case Method::kSweep:
+      return "Planner.Sweep";
     case Method::kMaximize:
       return "Planner.Maximize";
     case Method::kModelsList:

@@ -23,6 +23,7 @@ enum class Method {
   kAnalyze,
   kTime,
   kCompare,
+  kSweep,
   kMaximize,
   kModelsList,
   kModelsDescribe,
@@ -30,7 +31,7 @@ enum class Method {
   kModelsExplain,
   kDevicesList
 };
-inline constexpr int kNumMethods = 9;
+inline constexpr int kNumMethods = 10;
 const char* MethodName(Method method);
 
 // Safe from any thread.

@@ -24,6 +24,8 @@
 #include "server/rpc/convert_maximize.h"
 #include "server/rpc/convert_time.h"
 #include "server/rpc/status.h"
+#include "server/rpc/sweep_call.h"
+#include "server/rpc/trace_build.h"
 
 namespace linnet::server {
 namespace {
@@ -54,28 +56,6 @@ absl::Status Answer(const planner::Prepared& prepared,
     *of.mutable_timeline() = ToTimeline(timeline);
   }
   return absl::OkStatus();
-}
-
-std::string ModelText(const planner::Config& config) {
-  return config.model.name.empty() ? config.model.root_file : config.model.name;
-}
-
-// Builds a trace and says so in the log, since that is what takes time.
-TraceCache::Build MakeBuild(const Context& context,
-                            std::shared_ptr<const planner::Config> config) {
-  return
-      [&context, config = std::move(config)](const planner::StopFunction& stop)
-          -> absl::StatusOr<TraceCache::Trace> {
-        Log(LogLevel::kDebug, "trace_started", {{"model", ModelText(*config)}});
-        const absl::Time start = absl::Now();
-        auto prepared = context.engine.prepare(*config, context.limits, stop);
-        Log(LogLevel::kInfo, "traced",
-            {{"model", ModelText(*config)},
-             {"seconds", absl::ToDoubleSeconds(absl::Now() - start)},
-             {"bytes", prepared.ok() ? (*prepared)->ByteSize() : 0},
-             {"status", absl::StatusCodeToString(prepared.status().code())}});
-        return prepared;
-      };
 }
 
 // A call that is answered from a trace.
@@ -262,6 +242,11 @@ grpc::ServerUnaryReactor* PlannerService::Compare(
     grpc::CallbackServerContext* call, const v1::CompareRequest* request,
     v1::CompareResponse* response) {
   return new CompareCall(context_, *call, *request, *response);
+}
+
+grpc::ServerWriteReactor<v1::SweepResponse>* PlannerService::Sweep(
+    grpc::CallbackServerContext* call, const v1::SweepRequest* request) {
+  return StartSweep(context_, *call, *request);
 }
 
 grpc::ServerUnaryReactor* PlannerService::Maximize(

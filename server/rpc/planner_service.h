@@ -26,6 +26,9 @@ class PlannerService final : public v1::Planner::CallbackService {
   grpc::ServerUnaryReactor* Compare(grpc::CallbackServerContext* call,
                                     const v1::CompareRequest* request,
                                     v1::CompareResponse* response) override;
+  grpc::ServerWriteReactor<v1::SweepResponse>* Sweep(
+      grpc::CallbackServerContext* call,
+      const v1::SweepRequest* request) override;
   grpc::ServerUnaryReactor* Maximize(grpc::CallbackServerContext* call,
                                      const v1::MaximizeRequest* request,
                                      v1::MaximizeResponse* response) override;

@@ -11,6 +11,7 @@
 #include "core/planner/maximize.h"
 #include "core/planner/model.h"
 #include "core/planner/planner.h"
+#include "core/planner/sweep.h"
 #include "core/trace/tracer.h"
 
 namespace linnet::planner {
@@ -94,6 +95,29 @@ void BM_Summary(benchmark::State& state) {
   }
 }
 BENCHMARK(BM_Summary)->Unit(benchmark::kMicrosecond);
+
+// Many sizes at once; the time is that of a sweep of 65,536 points.
+void BM_Sweep(benchmark::State& state) {
+  Config config = Llama();
+  const auto prepared = PrepareOrDie(config);
+  SizeGrid grid;
+  std::vector<int64_t> sizes(256);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    sizes[i] = static_cast<int64_t>(i) + 1;
+  }
+  grid.Set(Role::kBatch, sizes);
+  grid.Set(Role::kContext, sizes);
+  std::vector<PointPeak> points(1 << 16);
+  for (auto _ : state) {
+    LINNET_CHECK(
+        prepared->Peaks(config, grid, 0, 0, absl::MakeSpan(points)).ok());
+    benchmark::DoNotOptimize(points.data());
+  }
+  state.counters["points/s"] =
+      benchmark::Counter(static_cast<double>(points.size()),
+                         benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK(BM_Sweep)->Unit(benchmark::kMillisecond);
 
 // The whole report with the buffer plan.
 void BM_Report(benchmark::State& state) {

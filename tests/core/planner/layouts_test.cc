@@ -252,6 +252,24 @@ TEST(LayoutsTest, Refusals) {
             absl::StatusCode::kUnimplemented);
 }
 
+TEST(LayoutsTest, Names) {
+  ParallelConfig parallel;
+  EXPECT_EQ(LayoutName(parallel, 1, ""), "1 device");
+  EXPECT_EQ(LayoutName(parallel, 4, "block"),
+            "4 replicas, block checkpointing");
+  parallel.tensor = 2;
+  parallel.sequence = true;
+  parallel.pipeline = 4;
+  EXPECT_EQ(LayoutName(parallel, 1, "none"), "TP 2 with SP, PP 4 x 4 1f1b");
+  parallel.microbatches = 16;
+  parallel.schedule = "interleaved-1f1b";
+  parallel.virtual_stages = 2;
+  parallel.tensor = 1;
+  parallel.expert = 8;
+  EXPECT_EQ(LayoutName(parallel, 2, ""),
+            "EP 8, PP 4 x 16 interleaved-1f1b (2 each), 2 replicas");
+}
+
 TEST(LayoutsTest, StopsWhenTold) {
   LayoutQuery query = QueryOf("h100-80gb");
   query.stop = [] { return true; };

@@ -1,0 +1,51 @@
+// Between Planner.Sweep and the engine.
+
+#ifndef LINNET_SERVER_RPC_CONVERT_SWEEP_H_
+#define LINNET_SERVER_RPC_CONVERT_SWEEP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "core/planner/devices.h"
+#include "core/planner/planner.h"
+#include "core/planner/sweep.h"
+#include "linnet/v1/planner.pb.h"
+
+namespace linnet::server {
+
+// What needs a trace of its own: a dtype and a layout.
+struct SweepVariants {
+  planner::Config config;             // With sizes of the first point.
+  std::vector<std::string> policies;  // One empty name for inference.
+};
+
+struct SweepQuestion {
+  std::vector<SweepVariants> traces;
+  planner::SizeGrid grid;
+  int64_t grid_points = 0;  // Of one variant.
+  std::vector<planner::DeviceSummary> devices;
+  bool time = false;
+};
+
+// Checks what the fields promise. InvalidArgument about the first that breaks
+// its rule, NotFound for a device that there is none of, ResourceExhausted with
+// the limit for more points than it.
+absl::StatusOr<SweepQuestion> ToQuestion(const v1::SweepRequest& from,
+                                         const planner::Limits& limits);
+
+v1::SweepPlan ToPlan(const SweepQuestion& question);
+
+// `count` points from `first` on of one trace under a policy.
+absl::Status FillPoints(const planner::Prepared& prepared,
+                        const SweepQuestion& question, size_t trace,
+                        size_t policy, int64_t first, size_t count,
+                        v1::SweepPoints& to);
+
+}  // namespace linnet::server
+
+#endif  // LINNET_SERVER_RPC_CONVERT_SWEEP_H_
