@@ -58,19 +58,13 @@ class Finder {
  private:
   static size_t Index(ObjectId id) { return static_cast<size_t>(id.index); }
 
-  NativeKernel KernelOf(const Step& step) const {
-    if (step.kind != StepKind::kNative) return NativeKernel::kOther;
-    const auto* native = library::FindNative(graph_.text(step.native));
-    return native == nullptr ? NativeKernel::kOther : native->kernel;
-  }
-
   // Products of one input by weights alone, in order, by that input.
   void FindJoined() {
     for (int32_t s = 0; s < graph_.num_steps(); ++s) {
       const Step& step = graph_.step(StepId{s});
       const auto inputs = graph_.inputs(step);
-      if (KernelOf(step) != NativeKernel::kLinear || inputs.size() != 2 ||
-          !IsMember(graph_.object(inputs[1]))) {
+      if (runtime::KernelOf(graph_, step) != NativeKernel::kLinear ||
+          inputs.size() != 2 || !IsMember(graph_.object(inputs[1]))) {
         continue;
       }
       std::vector<StepId>& steps = joined_[inputs[0]];
@@ -94,7 +88,7 @@ class Finder {
       FollowView(step, output);
     }
     if (!depends) return;
-    const NativeKernel kernel = KernelOf(step);
+    const NativeKernel kernel = runtime::KernelOf(graph_, step);
     if (kernel == NativeKernel::kLinear && AddJoined(id)) return;
     Operation operation = Describe(step, kernel);
     if (operation.work == Work::kView && IsCollective(kernel)) return;
@@ -292,7 +286,8 @@ class Finder {
     while (!OwnsStorage(mask)) mask = graph_.object(mask).owner;
     const StepId producer = graph_.object(mask).producer;
     return producer.valid() &&
-           KernelOf(graph_.step(producer)) == NativeKernel::kCausalMask &&
+           runtime::KernelOf(graph_, graph_.step(producer)) ==
+               NativeKernel::kCausalMask &&
            FromLast(query, 1) == FromLast(key, 1);
   }
 

@@ -11,6 +11,7 @@
 #include "core/base/status_macros.h"
 #include "core/library/native_kernel.h"
 #include "core/parallel/graph_copy.h"
+#include "core/runtime/step_reader.h"
 
 namespace linnet::parallel {
 namespace {
@@ -70,17 +71,11 @@ class ExpertSplitter {
   }
 
  private:
-  NativeKernel KernelOf(const Step& step) const {
-    if (step.kind != StepKind::kNative) return NativeKernel::kOther;
-    const auto* native = library::FindNative(graph_.text(step.native));
-    return native == nullptr ? NativeKernel::kOther : native->kernel;
-  }
-
   // Operands come as the ops of std.nn.moe and std.quant declare them: rows,
   // the parameters of the weight, the experts of each row, factors of the sum.
   Product Read(const Step& step) const {
     Product product;
-    product.kernel = KernelOf(step);
+    product.kernel = runtime::KernelOf(graph_, step);
     if (product.kernel != NativeKernel::kExperts &&
         product.kernel != NativeKernel::kExpertsShared &&
         product.kernel != NativeKernel::kExpertsCombined) {

@@ -9,6 +9,7 @@
 #include "core/base/status_macros.h"
 #include "core/library/native_kernel.h"
 #include "core/parallel/graph_copy.h"
+#include "core/runtime/step_reader.h"
 
 namespace linnet::parallel {
 namespace {
@@ -33,7 +34,7 @@ class SequenceSplitter {
 
   absl::StatusOr<SplitBySequence> Run() {
     for (const Step& step : graph_.steps()) {
-      if (KernelOf(step) != NativeKernel::kAllReduce ||
+      if (runtime::KernelOf(graph_, step) != NativeKernel::kAllReduce ||
           graph_.outputs(step).empty()) {
         continue;
       }
@@ -57,12 +58,6 @@ class SequenceSplitter {
   }
 
  private:
-  NativeKernel KernelOf(const Step& step) const {
-    if (step.kind != StepKind::kNative) return NativeKernel::kOther;
-    const auto* native = library::FindNative(graph_.text(step.native));
-    return native == nullptr ? NativeKernel::kOther : native->kernel;
-  }
-
   ObjectId& PartOf(ObjectId id) {
     return parts_[static_cast<size_t>(id.index)];
   }
@@ -114,7 +109,7 @@ class SequenceSplitter {
 
   void AddStep(const Step& step) {
     scope_ = graph_.text(step.scope);
-    const NativeKernel kernel = KernelOf(step);
+    const NativeKernel kernel = runtime::KernelOf(graph_, step);
     const auto outputs = graph_.outputs(step);
     const ObjectId first = outputs.empty() ? ObjectId{} : outputs[0];
     if (kernel == NativeKernel::kAllReduce && IsStream(first)) {

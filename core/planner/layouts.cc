@@ -19,18 +19,6 @@ namespace {
 constexpr int64_t kMicrobatchesPerStage[] = {1, 2, 4};
 constexpr char kNoneHolds[] = "the model's `where` clauses: none fits";
 
-std::optional<int64_t>& SizeOf(Config& config, Goal goal) {
-  switch (goal) {
-    case Goal::kBatch:
-      return config.batch;
-    case Goal::kContext:
-      return config.context;
-    case Goal::kKvCache:
-      break;
-  }
-  return config.cache_len;
-}
-
 absl::Status CheckConfig(const Config& config) {
   const ParallelConfig& parallel = config.parallel;
   if (parallel.compare_devices > PreparedLayouts::kMaxDevices) {
@@ -77,13 +65,13 @@ std::string LayoutName(const ParallelConfig& parallel, int64_t replicas,
     parts.push_back(absl::StrCat("EP ", parallel.expert));
   }
   if (parallel.pipeline > 1) {
-    parts.push_back(absl::StrCat(
-        "PP ", parallel.pipeline, " x ",
-        std::max(parallel.microbatches, parallel.pipeline), " ",
-        parallel.schedule,
-        parallel.virtual_stages > 1
-            ? absl::StrCat(" (", parallel.virtual_stages, " each)")
-            : ""));
+    parts.push_back(
+        absl::StrCat("PP ", parallel.pipeline, " x ",
+                     std::max(parallel.microbatches, parallel.pipeline), " ",
+                     parallel.schedule,
+                     parallel.virtual_stages > 1
+                         ? absl::StrCat(" (", parallel.virtual_stages, " each)")
+                         : ""));
   }
   if (replicas > 1) parts.push_back(absl::StrCat(replicas, " replicas"));
   if (parts.empty()) parts.push_back("1 device");

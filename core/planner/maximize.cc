@@ -26,18 +26,6 @@ Role RoleOf(Goal goal) {
   return Role::kCache;
 }
 
-std::optional<int64_t>& SizeOf(Config& config, Goal goal) {
-  switch (goal) {
-    case Goal::kBatch:
-      return config.batch;
-    case Goal::kContext:
-      return config.context;
-    case Goal::kKvCache:
-      break;
-  }
-  return config.cache_len;
-}
-
 // One search over multiples of the smallest size.
 class Search {
  public:
@@ -82,7 +70,8 @@ class Search {
     if (stop_ && stop_()) return absl::CancelledError("the search was stopped");
     ++maximum_.evaluations;
     SizeOf(config_, goal_) = size * unit_;
-    const absl::StatusOr<Summary> summary = prepared_.SummarizePolicy(config_, policy_);
+    const absl::StatusOr<Summary> summary =
+        prepared_.SummarizePolicy(config_, policy_);
     if (absl::IsOutOfRange(summary.status()) && size > 1) {
       maximum_.stopped_by = StoppedBy::kMemory;
       return false;
@@ -139,6 +128,18 @@ class Search {
 };
 
 }  // namespace
+
+std::optional<int64_t>& SizeOf(Config& config, Goal goal) {
+  switch (goal) {
+    case Goal::kBatch:
+      return config.batch;
+    case Goal::kContext:
+      return config.context;
+    case Goal::kKvCache:
+      break;
+  }
+  return config.cache_len;
+}
 
 absl::StatusOr<int64_t> BudgetBytes(const Budget& budget) {
   if (budget.device_bytes < 1 || budget.reserve_bytes < 0) {

@@ -18,6 +18,9 @@ namespace linnet::planner {
 // its own.
 enum class Goal : uint8_t { kBatch, kContext, kKvCache };
 
+// The size of `config` that grows.
+std::optional<int64_t>& SizeOf(Config& config, Goal goal);
+
 struct Budget {
   int64_t device_bytes = 0;      // All of the device's memory.
   int64_t reserve_bytes = 0;     // Left free of it,

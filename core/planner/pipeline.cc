@@ -241,7 +241,8 @@ absl::StatusOr<Summary> PreparedPipeline::SummarizePolicy(const Config& config,
   std::optional<Summary> worst;
   bool hold = true;
   for (const auto& stage : stages_) {
-    LINNET_ASSIGN_OR_RETURN(const Summary summary, stage->SummarizePolicy(of, policy));
+    LINNET_ASSIGN_OR_RETURN(const Summary summary,
+                            stage->SummarizePolicy(of, policy));
     hold = hold && summary.constraints_hold;
     if (!worst || summary.expected_peak_bytes > worst->expected_peak_bytes) {
       worst = summary;

@@ -290,9 +290,9 @@ struct FreeSize {
   int64_t multiple = 1;  // It must be a multiple of this.
 };
 
-struct LayoutPlan;   // layouts.h
+struct LayoutPlan;  // layouts.h
 struct LayoutQuery;
-class SizeGrid;      // sweep.h
+class SizeGrid;  // sweep.h
 struct PointPeak;
 
 class Prepared {

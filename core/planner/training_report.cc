@@ -97,8 +97,8 @@ absl::Status PreparedEntry::CombineTraining(
                     "the peak at these sizes overflows 64 bits");
 }
 
-absl::StatusOr<Summary> PreparedEntry::SummarizeTraining(
-    const Config& config, size_t policy) const {
+absl::StatusOr<Summary> PreparedEntry::SummarizeTraining(const Config& config,
+                                                         size_t policy) const {
   Sizes sizes;
   LINNET_RETURN_IF_ERROR(ReadSizes(config, &sizes));
   HeldBytes held;

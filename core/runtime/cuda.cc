@@ -167,13 +167,6 @@ class Cuda final : public Backend {
   }
 
  private:
-  static NativeKernel KernelOf(const graph::Graph& graph,
-                               const graph::Step& step) {
-    const library::NativeImplementation* native =
-        library::FindNative(graph.text(step.native));
-    return native == nullptr ? NativeKernel::kOther : native->kernel;
-  }
-
   static ProcessItem CublasItem(const ProcessSettings& settings,
                                 std::vector<std::string>* warnings) {
     ProcessItem item{"cuBLAS workspace", graph::Category::kWorkspace,

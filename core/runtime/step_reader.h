@@ -11,8 +11,19 @@
 #include "core/expr/expr.h"
 #include "core/expr/pool.h"
 #include "core/graph/graph.h"
+#include "core/library/native_kernel.h"
 
 namespace linnet::runtime {
+
+// What a native step is; kOther for any other.
+inline library::NativeKernel KernelOf(const graph::Graph& graph,
+                                      const graph::Step& step) {
+  const library::NativeImplementation* native =
+      step.kind == graph::StepKind::kNative
+          ? library::FindNative(graph.text(step.native))
+          : nullptr;
+  return native == nullptr ? library::NativeKernel::kOther : native->kernel;
+}
 
 // Refers to its arguments, which must outlive it. `pool` is an extension of the
 // graph's.

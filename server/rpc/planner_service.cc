@@ -138,12 +138,22 @@ class AnalyzeCall final : public TracedCall {
   v1::AnalyzeResponse& response_;
 };
 
-class TimeCall final : public TracedCall {
+// A call that asks more than what a configuration needs.
+template <typename Question, typename Request, typename Response>
+class QuestionCall final : public TracedCall {
  public:
-  TimeCall(Context& context, grpc::CallbackServerContext& call,
-           const v1::TimeRequest& request, v1::TimeResponse& response)
-      : TracedCall(context, call, Method::kTime), response_(response) {
-    absl::StatusOr<TimeQuestion> question = ToQuestion(request, context.limits);
+  using Answer = absl::Status (*)(const planner::Prepared& prepared,
+                                  const Question& question,
+                                  const planner::StopFunction& stop,
+                                  Response& response);
+
+  QuestionCall(Context& context, grpc::CallbackServerContext& call,
+               Method method, const Request& request, Response& response,
+               Answer answer)
+      : TracedCall(context, call, method),
+        answer_(answer),
+        response_(response) {
+    absl::StatusOr<Question> question = ToQuestion(request, context.limits);
     if (!question.ok()) {
       Start(question.status());
       return;
@@ -155,74 +165,47 @@ class TimeCall final : public TracedCall {
  private:
   absl::Status Reply(const planner::Prepared& prepared,
                      const planner::Config& /*config*/) override {
-    return FillTimes(prepared, question_, response_);
+    return answer_(
+        prepared, question_, [this] { return Late(); }, response_);
   }
 
-  TimeQuestion question_;
-  v1::TimeResponse& response_;
+  const Answer answer_;
+  Question question_;
+  Response& response_;
 };
 
-class CompareCall final : public TracedCall {
- public:
-  CompareCall(Context& context, grpc::CallbackServerContext& call,
-              const v1::CompareRequest& request, v1::CompareResponse& response)
-      : TracedCall(context, call, Method::kCompare), response_(response) {
-    absl::StatusOr<CompareQuestion> question =
-        ToQuestion(request, context.limits);
-    if (!question.ok()) {
-      Start(question.status());
-      return;
-    }
-    question_ = *std::move(question);
-    Start(question_.config);
-  }
+absl::Status AnswerTime(const planner::Prepared& prepared,
+                        const TimeQuestion& question,
+                        const planner::StopFunction& /*stop*/,
+                        v1::TimeResponse& response) {
+  return FillTimes(prepared, question, response);
+}
 
- private:
-  absl::Status Reply(const planner::Prepared& prepared,
-                     const planner::Config& config) override {
-    question_.query.stop = [this] { return Late(); };
-    LINNET_ASSIGN_OR_RETURN(const planner::LayoutPlan plan,
-                            prepared.Compare(config, question_.query));
-    FillPlan(plan, question_, response_);
-    return absl::OkStatus();
-  }
+absl::Status AnswerCompare(const planner::Prepared& prepared,
+                           const CompareQuestion& question,
+                           const planner::StopFunction& stop,
+                           v1::CompareResponse& response) {
+  planner::LayoutQuery query = question.query;
+  query.stop = stop;
+  LINNET_ASSIGN_OR_RETURN(const planner::LayoutPlan plan,
+                          prepared.Compare(question.config, query));
+  FillPlan(plan, question, response);
+  return absl::OkStatus();
+}
 
-  CompareQuestion question_;
-  v1::CompareResponse& response_;
-};
-
-class MaximizeCall final : public TracedCall {
- public:
-  MaximizeCall(Context& context, grpc::CallbackServerContext& call,
-               const v1::MaximizeRequest& request,
-               v1::MaximizeResponse& response)
-      : TracedCall(context, call, Method::kMaximize), response_(response) {
-    absl::StatusOr<MaximizeQuestion> question =
-        ToQuestion(request, context.limits);
-    if (!question.ok()) {
-      Start(question.status());
-      return;
-    }
-    question_ = *std::move(question);
-    response_.set_device_title(question_.device_title);
-    response_.set_device_source(question_.device_source);
-    Start(std::move(question_.config));
-  }
-
- private:
-  absl::Status Reply(const planner::Prepared& prepared,
-                     const planner::Config& config) override {
-    LINNET_ASSIGN_OR_RETURN(
-        const planner::Maximum maximum,
-        planner::Maximize(prepared, config, question_.goal, question_.budget,
-                          [this] { return Late(); }));
-    FillMaximum(prepared, maximum, response_);
-    return absl::OkStatus();
-  }
-
-  MaximizeQuestion question_;
-  v1::MaximizeResponse& response_;
-};
+absl::Status AnswerMaximize(const planner::Prepared& prepared,
+                            const MaximizeQuestion& question,
+                            const planner::StopFunction& stop,
+                            v1::MaximizeResponse& response) {
+  LINNET_ASSIGN_OR_RETURN(
+      const planner::Maximum maximum,
+      planner::Maximize(prepared, question.config, question.goal,
+                        question.budget, stop));
+  FillMaximum(prepared, maximum, response);
+  response.set_device_title(question.device_title);
+  response.set_device_source(question.device_source);
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -235,13 +218,16 @@ grpc::ServerUnaryReactor* PlannerService::Analyze(
 grpc::ServerUnaryReactor* PlannerService::Time(
     grpc::CallbackServerContext* call, const v1::TimeRequest* request,
     v1::TimeResponse* response) {
-  return new TimeCall(context_, *call, *request, *response);
+  return new QuestionCall<TimeQuestion, v1::TimeRequest, v1::TimeResponse>(
+      context_, *call, Method::kTime, *request, *response, AnswerTime);
 }
 
 grpc::ServerUnaryReactor* PlannerService::Compare(
     grpc::CallbackServerContext* call, const v1::CompareRequest* request,
     v1::CompareResponse* response) {
-  return new CompareCall(context_, *call, *request, *response);
+  return new QuestionCall<CompareQuestion, v1::CompareRequest,
+                          v1::CompareResponse>(
+      context_, *call, Method::kCompare, *request, *response, AnswerCompare);
 }
 
 grpc::ServerWriteReactor<v1::SweepResponse>* PlannerService::Sweep(
@@ -252,7 +238,9 @@ grpc::ServerWriteReactor<v1::SweepResponse>* PlannerService::Sweep(
 grpc::ServerUnaryReactor* PlannerService::Maximize(
     grpc::CallbackServerContext* call, const v1::MaximizeRequest* request,
     v1::MaximizeResponse* response) {
-  return new MaximizeCall(context_, *call, *request, *response);
+  return new QuestionCall<MaximizeQuestion, v1::MaximizeRequest,
+                          v1::MaximizeResponse>(
+      context_, *call, Method::kMaximize, *request, *response, AnswerMaximize);
 }
 
 }  // namespace linnet::server
