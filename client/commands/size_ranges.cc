@@ -16,7 +16,7 @@ std::optional<int64_t> ParseSize(absl::string_view text) {
   int64_t unit = 1;
   if (!text.empty() && (text.back() == 'k' || text.back() == 'K')) unit = 1024;
   if (!text.empty() && (text.back() == 'm' || text.back() == 'M')) {
-    unit = 1024 * 1024;
+    unit = int64_t{1024} * 1024;
   }
   if (unit > 1) text.remove_suffix(1);
   int64_t size = 0;

@@ -24,6 +24,7 @@ struct Flags {
   std::string device;
   int64_t replicas = 1;
   bool why = false;
+  bool reference = false;
 };
 
 Outcome RunTime(Flags& flags) {
@@ -38,6 +39,7 @@ Outcome RunTime(Flags& flags) {
   *request.mutable_device() = *device;
   if (flags.replicas != 1) request.set_replicas(flags.replicas);
   if (flags.why) request.set_operations(kOperations);
+  request.set_reference_rules(flags.reference);
   auto config = FinishConfig("time", flags.config);
   if (!config.ok()) return Failure(config.status());
   request.mutable_config()->Swap(&*config);
@@ -63,6 +65,8 @@ Command AddTime(CLI::App& app) {
   command->add_option("--replicas", flags->replicas,
                       "copies of the layout, each with data of its own");
   command->add_flag("--why", flags->why, "the most expensive operations");
+  command->add_flag("--reference-rules", flags->reference,
+                    "by the reference's rules alone, where ours differ");
   AddConfigFlags(*command, flags->config);
   return {command, [flags] { return RunTime(*flags); }};
 }

@@ -30,11 +30,12 @@ using Count = std::pair<HostCall, int>;
 class Coster {
  public:
   Coster(const Operation& operation, absl::Span<const int64_t> sizes,
-         int64_t processes, const Profile& profile)
+         int64_t processes, const Profile& profile, Rules rules)
       : operation_(operation),
         sizes_(sizes),
         processes_(processes),
-        profile_(profile) {}
+        profile_(profile),
+        rules_(rules) {}
 
   CallCost Run() const {
     CallCost cost;
@@ -174,8 +175,8 @@ class Coster {
   }
 
   Seconds Product() const {
-    const double rate =
-        profile_.ProductFlops(operation_.dtype, size(3), size(4));
+    const double rate = profile_.ProductFlops(operation_.dtype, size(3),
+                                              size(4), operation_.transposed);
     const double bandwidth =
         size(2) <= kSkinnyRows ? profile_.skinny : profile_.bandwidth;
     const HostCall call =
@@ -247,6 +248,7 @@ class Coster {
                      {HostCall::kView, 2}});
         break;
     }
+    if (rules_ == Rules::kReference) kernels = 0;
     return Memory(host, kernels * profile_.kernel +
                             std::max(profile_.kernel,
                                      2 * size(0) / profile_.elementwise));
@@ -275,13 +277,14 @@ class Coster {
   const absl::Span<const int64_t> sizes_;
   const int64_t processes_;
   const Profile& profile_;
+  const Rules rules_;
 };
 
 }  // namespace
 
 CallCost CostOf(const Operation& operation, absl::Span<const int64_t> sizes,
-                int64_t processes, const Profile& profile) {
-  return Coster(operation, sizes, processes, profile).Run();
+                int64_t processes, const Profile& profile, Rules rules) {
+  return Coster(operation, sizes, processes, profile, rules).Run();
 }
 
 double AllReduceSeconds(double bytes, int64_t processes,

@@ -20,7 +20,8 @@ struct CallCost {
 
 // REQUIRES: `sizes` has those of the operation's work.
 CallCost CostOf(const Operation& operation, absl::Span<const int64_t> sizes,
-                int64_t processes, const device::Profile& profile);
+                int64_t processes, const device::Profile& profile,
+                Rules rules = Rules::kOwn);
 
 // Of a ring of `processes`: latency and bytes over the link, two ways or one.
 double AllReduceSeconds(double bytes, int64_t processes,

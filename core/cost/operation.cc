@@ -132,8 +132,9 @@ class Finder {
 
   Expr Read(const Step& step) {
     Expr sum = pool_.Zero();
-    for (ObjectId id : graph_.inputs(step))
+    for (ObjectId id : graph_.inputs(step)) {
       sum = pool_.Add(sum, read_[Index(id)]);
+    }
     return sum;
   }
   Expr Written(const Step& step) {
@@ -278,7 +279,15 @@ class Finder {
         Sized(Work::kProduct, {step.flops, Moved(step), rows, n, k});
     operation.dtype = graph_.object(left).dtype;
     operation.batched = !linear && graph_.shape(right).size() > 2;
+    operation.transposed = linear && IsPermuted(right);
     return operation;
+  }
+
+  // Whether `weight` is a parameter seen through a permutation.
+  bool IsPermuted(ObjectId weight) const {
+    const StepId producer = graph_.object(weight).producer;
+    return producer.valid() && !OwnsStorage(weight) &&
+           graph_.step(producer).kind == StepKind::kPermute;
   }
 
   // Whether `mask` is the square one that causal_mask makes.

@@ -52,6 +52,7 @@ struct Operation {
   DType dtype = DType::kF32;  // That the rate goes by.
   bool strided = false;       // Of an input.
   bool batched = false;       // The right operand of a product.
+  bool transposed = false;    // The weight of a product, in memory.
   bool trained = false;       // Reads a weight that gets a gradient.
   // Autograd runs it backward.
   bool differentiable = false;
@@ -65,12 +66,15 @@ struct Operation {
   template <typename H>
   friend H AbslHashValue(H h, const Operation& of) {
     h = H::combine(std::move(h), of.work, of.dtype, of.strided, of.batched,
-                   of.trained, of.differentiable, of.mask, of.call, of.write,
-                   of.views);
+                   of.transposed, of.trained, of.differentiable, of.mask,
+                   of.call, of.write, of.views);
     for (const expr::Expr& size : of.sizes) h = H::combine(std::move(h), size);
     return h;
   }
 };
+
+// Which rules count where ours differ from the reference's (docs/time.md).
+enum class Rules : uint8_t { kOwn, kReference };
 
 struct Call {
   graph::StepId step;  // The first one, of several that run as one.

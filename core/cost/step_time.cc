@@ -69,6 +69,9 @@ absl::StatusOr<StepTimeModel> StepTimeModel::Build(const graph::Graph& graph,
       }
     }
     model.calls_.push_back(it->second);
+    if (call.operation.transposed && model.transposed_++ == 0) {
+      model.transposed_dtype_ = call.operation.dtype;
+    }
     if ((call.operation.work == Work::kUnmeasured ||
          call.operation.work == Work::kExperts) &&
         unmeasured.insert(graph.text(graph.step(call.step).native)).second) {
@@ -83,7 +86,8 @@ absl::StatusOr<StepTimeModel> StepTimeModel::Build(const graph::Graph& graph,
 }
 
 absl::StatusOr<std::vector<StepTimeModel::Costs>> StepTimeModel::CostKinds(
-    absl::Span<const int64_t> sizes, const device::Profile& profile) const {
+    absl::Span<const int64_t> sizes, const device::Profile& profile,
+    Rules rules) const {
   std::vector<int64_t> values(sizes_.num_outputs());
   if (const expr::Error error = sizes_.Run(sizes, absl::MakeSpan(values));
       error != expr::Error::kNone) {
@@ -94,7 +98,8 @@ absl::StatusOr<std::vector<StepTimeModel::Costs>> StepTimeModel::CostKinds(
   for (const Kind& kind : kinds_) {
     const auto of = absl::MakeConstSpan(values).subspan(
         static_cast<size_t>(kind.first_size));
-    const CallCost cost = CostOf(kind.operation, of, processes_, profile);
+    const CallCost cost =
+        CostOf(kind.operation, of, processes_, profile, rules);
     costs.push_back({cost.forward, cost.backward, cost.weights});
   }
   return costs;
@@ -104,7 +109,7 @@ absl::StatusOr<StepTime> StepTimeModel::Evaluate(
     absl::Span<const int64_t> sizes, const device::Profile& profile,
     const Run& run) const {
   LINNET_ASSIGN_OR_RETURN(const std::vector<Costs> costs,
-                          CostKinds(sizes, profile));
+                          CostKinds(sizes, profile, run.rules));
   StepTime time;
   Clock clock(run.compiled);
   for (const int32_t kind : calls_) {
@@ -129,9 +134,10 @@ absl::StatusOr<StepTime> StepTimeModel::Evaluate(
 }
 
 absl::StatusOr<std::vector<CallTime>> StepTimeModel::Calls(
-    absl::Span<const int64_t> sizes, const device::Profile& profile) const {
+    absl::Span<const int64_t> sizes, const device::Profile& profile,
+    Rules rules) const {
   LINNET_ASSIGN_OR_RETURN(const std::vector<Costs> costs,
-                          CostKinds(sizes, profile));
+                          CostKinds(sizes, profile, rules));
   std::vector<CallTime> calls(kinds_.size());
   for (size_t i = 0; i < kinds_.size(); ++i) {
     const Work work = kinds_[i].operation.work;

@@ -67,6 +67,7 @@ class StepTimeModel {
     // FLOPs computed again, as a part of those of the forward pass.
     double recomputed = 0;
     bool compiled = false;  // No host time per call.
+    Rules rules = Rules::kOwn;
   };
   // At these sizes of the graph's roles. OutOfRange when a number passes 64
   // bits. Cost: microseconds for thousands of steps, of few different calls.
@@ -76,9 +77,14 @@ class StepTimeModel {
 
   // The calls by kind and size, those that take the device or the host longest
   // first.
-  absl::StatusOr<std::vector<CallTime>> Calls(
-      absl::Span<const int64_t> sizes, const device::Profile& profile) const;
+  absl::StatusOr<std::vector<CallTime>> Calls(absl::Span<const int64_t> sizes,
+                                              const device::Profile& profile,
+                                              Rules rules = Rules::kOwn) const;
 
+  // Products by transposed weights, for which a profile may have no rate.
+  int64_t num_transposed() const { return transposed_; }
+  // The dtype of the first of them.
+  DType transposed_dtype() const { return transposed_dtype_; }
   // One call for each kind of native step that no rate is meant for.
   const std::vector<graph::StepId>& unmeasured() const { return unmeasured_; }
   size_t num_calls() const { return calls_.size(); }
@@ -94,10 +100,13 @@ class StepTimeModel {
     Seconds forward, backward, weights;
   };
 
-  absl::StatusOr<std::vector<Costs>> CostKinds(
-      absl::Span<const int64_t> sizes, const device::Profile& profile) const;
+  absl::StatusOr<std::vector<Costs>> CostKinds(absl::Span<const int64_t> sizes,
+                                               const device::Profile& profile,
+                                               Rules rules) const;
 
   int64_t processes_ = 1;
+  int64_t transposed_ = 0;
+  DType transposed_dtype_ = DType::kF32;
   std::vector<Kind> kinds_;
   std::vector<int32_t> calls_;  // Kinds, in order.
   std::vector<graph::StepId> unmeasured_;

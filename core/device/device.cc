@@ -39,7 +39,8 @@ std::vector<Device> ReadDevices() {
     if (absl::ConsumePrefix(&name, "profiles/")) {
       auto profile = ParseProfile(file.content, file.path);
       LINNET_CHECK(profile.ok()) << profile.status();
-      measured[profile->name] = *std::move(profile);
+      const std::string key = profile->name;
+      measured[key] = *std::move(profile);
       continue;
     }
     const json top =

@@ -69,8 +69,18 @@ class Reader {
     }
     LINNET_ASSIGN_OR_RETURN(const json* products, Object("products"));
     LINNET_RETURN_IF_ERROR(
-        ReadGrid(*products, "bf16", &profile_.products_bf16));
-    LINNET_RETURN_IF_ERROR(ReadGrid(*products, "f32", &profile_.products_f32));
+        ReadGrid(*products, "products.", "bf16", &profile_.products_bf16));
+    LINNET_RETURN_IF_ERROR(
+        ReadGrid(*products, "products.", "f32", &profile_.products_f32));
+    if (top_.contains("transposed")) {
+      LINNET_ASSIGN_OR_RETURN(const json* of, Object("transposed"));
+      for (const auto& [dtype, grid] :
+           {std::pair{"bf16", &profile_.transposed_bf16},
+            std::pair{"f32", &profile_.transposed_f32}}) {
+        if (!of->contains(dtype)) continue;
+        LINNET_RETURN_IF_ERROR(ReadGrid(*of, "transposed.", dtype, grid));
+      }
+    }
     LINNET_RETURN_IF_ERROR(ReadAttention());
     LINNET_ASSIGN_OR_RETURN(const json* host, Object("host"));
     for (size_t i = 0; i < kNumHostCalls; ++i) {
@@ -146,10 +156,11 @@ class Reader {
     return Positive(*field, absl::StrCat(prefix, name));
   }
 
-  absl::Status ReadGrid(const json& of, absl::string_view dtype,
+  absl::Status ReadGrid(const json& of, absl::string_view prefix,
+                        absl::string_view dtype,
                         std::vector<ProductRate>* rates) const {
-    const std::string name = absl::StrCat("products.", dtype);
-    LINNET_ASSIGN_OR_RETURN(const json* list, Field(of, "products.", dtype));
+    const std::string name = absl::StrCat(prefix, dtype);
+    LINNET_ASSIGN_OR_RETURN(const json* list, Field(of, prefix, dtype));
     if (!list->is_array() || list->empty() || list->size() > kMaxRates) {
       return Error(name, absl::StrCat("must be a list of 1 to ", kMaxRates,
                                       " rates [n, k, FLOP/s]"));
@@ -270,6 +281,10 @@ Place Find(size_t count, double value, At at) {
   return place;
 }
 
+bool IsF32(DType dtype) {
+  return dtype != DType::kBF16 && dtype != DType::kF16;
+}
+
 double Mix(double a, double b, double part) { return a + (b - a) * part; }
 
 }  // namespace
@@ -284,9 +299,17 @@ double Profile::peak(DType dtype) const {
   return peak_f32;
 }
 
-double Profile::ProductFlops(DType dtype, double n, double k) const {
-  const bool f32 = dtype != DType::kBF16 && dtype != DType::kF16;
-  const std::vector<ProductRate>& rates = f32 ? products_f32 : products_bf16;
+bool Profile::HasTransposed(DType dtype) const {
+  return !(IsF32(dtype) ? transposed_f32 : transposed_bf16).empty();
+}
+
+double Profile::ProductFlops(DType dtype, double n, double k,
+                             bool transposed) const {
+  const bool f32 = IsF32(dtype);
+  const std::vector<ProductRate>& rates =
+      transposed && HasTransposed(dtype)
+          ? (f32 ? transposed_f32 : transposed_bf16)
+          : (f32 ? products_f32 : products_bf16);
   if (rates.empty()) return peak(dtype);
   // A grid: each n with each k.
   size_t ks = 1;
@@ -331,8 +354,12 @@ Profile Scale(const Profile& measured, const Sheet& from, const Sheet& to) {
   scaled.peak_bf16 *= bf16;
   scaled.peak_f16 *= bf16;
   scaled.peak_f32 *= f32;
-  for (ProductRate& rate : scaled.products_bf16) rate.flops *= bf16;
-  for (ProductRate& rate : scaled.products_f32) rate.flops *= f32;
+  for (auto* rates : {&scaled.products_bf16, &scaled.transposed_bf16}) {
+    for (ProductRate& rate : *rates) rate.flops *= bf16;
+  }
+  for (auto* rates : {&scaled.products_f32, &scaled.transposed_f32}) {
+    for (ProductRate& rate : *rates) rate.flops *= f32;
+  }
   for (AttentionRate& rate : scaled.attention) {
     rate.flops *= rate.f32 ? f32 : bf16;
   }

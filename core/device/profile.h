@@ -64,6 +64,9 @@ struct Profile {
   double peak_bf16 = 0, peak_f16 = 0, peak_f32 = 0;  // FLOPs of products.
   // Rectangular grids, sorted by n, then k.
   std::vector<ProductRate> products_bf16, products_f32;
+  // By weights whose outputs lie along rows of memory, as GPT-2's do; empty
+  // where they were not measured.
+  std::vector<ProductRate> transposed_bf16, transposed_f32;
   std::vector<AttentionRate> attention;
 
   // Bytes.
@@ -88,8 +91,12 @@ struct Profile {
   // FLOP/s of a product by a weight of n outputs and k inputs: bilinear in
   // log2(n) and log2(k) between what was measured, in proportion below, held
   // beyond, never above the peak. f16 goes by bf16.
-  double ProductFlops(DType dtype, double n, double k) const;
-  // Of the nearest width measured, of two the smaller; 0 when none of the kind was.
+  // `transposed`: at those rates, where there are some.
+  double ProductFlops(DType dtype, double n, double k,
+                      bool transposed = false) const;
+  bool HasTransposed(DType dtype) const;
+  // Of the nearest width measured, of two the smaller; 0 when none of the kind
+  // was.
   double AttentionFlops(bool causal, bool backward, bool f32,
                         int64_t width) const;
 };

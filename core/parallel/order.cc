@@ -98,7 +98,7 @@ void AddState(Held state, std::vector<Held>* states) {
   states->push_back(std::move(state));
 }
 
-std::vector<Held> Largest(std::vector<Held> states) {
+std::vector<Held> Largest(const std::vector<Held>& states) {
   std::vector<Held> largest;
   for (const Held& state : states) {
     const auto covers = [&](const Held& other) { return Covers(other, state); };
@@ -189,7 +189,7 @@ HeldStates FindHeldStates(const PipelineShape& shape, int64_t device) {
     if (pass.kind == PassKind::kBackward && delayed) ++now.weights[chunk];
   }
   for (auto* of : {&states.forward, &states.backward}) {
-    for (std::vector<Held>& each : *of) each = Largest(std::move(each));
+    for (std::vector<Held>& each : *of) each = Largest(each);
   }
   return states;
 }

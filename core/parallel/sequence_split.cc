@@ -16,7 +16,6 @@ namespace {
 
 using expr::Expr;
 using graph::Graph;
-using graph::Object;
 using graph::ObjectId;
 using graph::Step;
 using graph::StepId;

@@ -49,6 +49,7 @@ absl::StatusOr<std::unique_ptr<const EntryTime>> EntryTime::Make(
   if (parts.training != nullptr) {
     const training::StepModel& step = parts.training->model();
     time->shards_ = step.options().shards;
+    time->splits_parameters_ = step.options().splits_parameters();
     for (int32_t i = 0; i < graph.num_objects(); ++i) {
       const ObjectId id = {i};
       if (!step.is_parameter(id) || !step.flow().trained(id)) continue;
@@ -76,7 +77,8 @@ absl::StatusOr<std::unique_ptr<const EntryTime>> EntryTime::Make(
 absl::StatusOr<ProcessTime> EntryTime::Evaluate(size_t policy,
                                                 absl::Span<const int64_t> sizes,
                                                 const device::Profile& profile,
-                                                bool compiled) const {
+                                                bool compiled,
+                                                cost::Rules rules) const {
   std::array<int64_t, kNumSizes> values{};
   if (const expr::Error error = sizes_.Run(sizes, absl::MakeSpan(values));
       error != expr::Error::kNone) {
@@ -84,6 +86,7 @@ absl::StatusOr<ProcessTime> EntryTime::Evaluate(size_t policy,
   }
   cost::StepTimeModel::Run run;
   run.compiled = compiled;
+  run.rules = rules;
   if (training_ != nullptr) {
     run.recomputed = training_->RecomputedPart(policy, sizes).value_or(0.0);
   }
@@ -97,6 +100,9 @@ absl::StatusOr<ProcessTime> EntryTime::Evaluate(size_t policy,
   time.tokens = values[kTokens];
   if (split_weights_ > 0) {
     // Each weight by itself: a latency each, and its bytes over the link.
+    // In ZeRO stages 1 and 2 whole weights are kept, and gathered once, when
+    // the optimizer has updated their parts.
+    time.gathers = splits_parameters_ ? 2 : 1;
     const double latency =
         static_cast<double>(split_weights_ - 1) * profile.latency;
     time.gather = latency + cost::GatherSeconds(size(kWhole), shards_, profile);

@@ -28,6 +28,7 @@ struct ProcessTime {
   // Weights that are split over processes, made whole for one pass over them,
   // and their gradients summed and split.
   double gather = 0, reduce = 0;
+  int64_t gathers = 2;         // Passes that need them whole, of a whole step.
   double receive = 0;          // A stage's input, from the stage before.
   int64_t gradient_bytes = 0;  // Of all trained parameters.
   int64_t tokens = 0;          // Of the entry's first input.
@@ -50,7 +51,7 @@ class EntryTime {
   absl::StatusOr<ProcessTime> Evaluate(size_t policy,
                                        absl::Span<const int64_t> sizes,
                                        const device::Profile& profile,
-                                       bool compiled) const;
+                                       bool compiled, cost::Rules rules) const;
   const cost::StepTimeModel& model() const { return model_; }
   size_t ByteSize() const { return model_.ByteSize() + sizes_.ByteSize(); }
 
@@ -73,6 +74,7 @@ class EntryTime {
   expr::Evaluator sizes_;
   int64_t split_weights_ = 0;
   int64_t shards_ = 1;
+  bool splits_parameters_ = false;
 };
 
 }  // namespace linnet::planner

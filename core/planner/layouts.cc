@@ -173,10 +173,14 @@ absl::Status PreparedLayouts::AddCandidates(const Config& config,
     if (!prepared.ok() && parallel.tensor == 1 && parallel.pipeline == 1) {
       return prepared.status();
     }
-    candidates_.push_back(
-        {parallel, parallel.tensor * parallel.pipeline,
-         prepared.ok() ? *std::move(prepared) : nullptr,
-         prepared.ok() ? "" : OneLine(prepared.status().message())});
+    Candidate candidate = {parallel, parallel.tensor * parallel.pipeline,
+                           nullptr, ""};
+    if (prepared.ok()) {
+      candidate.prepared = *std::move(prepared);
+    } else {
+      candidate.refused = OneLine(prepared.status().message());
+    }
+    candidates_.push_back(std::move(candidate));
     return absl::OkStatus();
   };
   LINNET_RETURN_IF_ERROR(add(of.parallel));

@@ -248,6 +248,8 @@ struct TimeQuery {
   int64_t replicas = 1;
   size_t policy = 0;      // Of the checkpoint policies of a training step.
   size_t operations = 0;  // The most expensive ones to name.
+  // By the reference's rules alone, where ours differ.
+  bool reference_rules = false;
 };
 
 // Several calls of one kind and size in a step.

@@ -235,6 +235,7 @@ absl::Status SplitByRules(int64_t processes, PreparedEntry::Parts* parts) {
       parallel::SplitTensors(*parts->trace.graph, processes));
   parts->trace.graph = std::move(split.graph);
   parts->activations = Confidence::kEstimated;
+  parts->redistributes = true;
   ++parts->process_groups;
   if (split.split_weights > 0) parts->channels = runtime::Channels::kExchange;
   parts->weight_bytes.reset();

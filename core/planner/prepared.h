@@ -69,6 +69,7 @@ class PreparedEntry final : public Prepared {
     std::optional<parallel::StagePlace> place;
     int64_t tensor_processes = 1;      // That split every weight.
     int64_t collective_processes = 1;  // That the program's collectives join.
+    bool redistributes = false;        // Split as DTensors are.
     int64_t process_groups = 0;        // That the process joins.
     runtime::Channels channels = runtime::Channels::kNone;
     // How well the sizes of activations are known.
@@ -109,7 +110,7 @@ class PreparedEntry final : public Prepared {
                                             const TimeQuery& query) const;
   absl::Status AddOperations(const Config& config, const TimeQuery& query,
                              StepTime* time) const;
-  void AddTimeAssumptions(StepTime* time) const;
+  void AddTimeAssumptions(const TimeQuery& query, StepTime* time) const;
 
   // Null without training; then the three above are not to be used.
   const TrainingPlans* training() const { return training_.get(); }

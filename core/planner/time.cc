@@ -42,6 +42,10 @@ std::string LimitOf(double compute, double memory, double communication,
   return most->second;
 }
 
+cost::Rules RulesOf(const TimeQuery& query) {
+  return query.reference_rules ? cost::Rules::kReference : cost::Rules::kOwn;
+}
+
 // Sums gradients over replicas beside the step: the longer counts.
 void AddReplicas(const ProcessTime& process, bool training,
                  const TimeQuery& query, StepTime* time) {
@@ -88,7 +92,7 @@ absl::StatusOr<ProcessTime> PreparedEntry::TimeOfProcess(
   LINNET_RETURN_IF_ERROR(ReadSizes(config, &sizes));
   LINNET_ASSIGN_OR_RETURN(const EntryTime* model, TimeModel());
   return model->Evaluate(query.policy, sizes.span(), *query.profile,
-                         config.compiled);
+                         config.compiled, RulesOf(query));
 }
 
 absl::Status PreparedEntry::AddOperations(const Config& config,
@@ -98,8 +102,9 @@ absl::Status PreparedEntry::AddOperations(const Config& config,
   Sizes sizes;
   LINNET_RETURN_IF_ERROR(ReadSizes(config, &sizes));
   LINNET_ASSIGN_OR_RETURN(const EntryTime* model, TimeModel());
-  LINNET_ASSIGN_OR_RETURN(const std::vector<cost::CallTime> calls,
-                          model->model().Calls(sizes.span(), *query.profile));
+  LINNET_ASSIGN_OR_RETURN(
+      const std::vector<cost::CallTime> calls,
+      model->model().Calls(sizes.span(), *query.profile, RulesOf(query)));
   for (const cost::CallTime& call : calls) {
     if (time->operations.size() == query.operations) break;
     const graph::Step& step = graph().step(call.step);
@@ -119,9 +124,23 @@ absl::Status PreparedEntry::AddOperations(const Config& config,
   return absl::OkStatus();
 }
 
-void PreparedEntry::AddTimeAssumptions(StepTime* time) const {
+void PreparedEntry::AddTimeAssumptions(const TimeQuery& query,
+                                       StepTime* time) const {
   const auto model = TimeModel();
   if (!model.ok()) return;
+  const cost::StepTimeModel& calls = (*model)->model();
+  if (calls.num_transposed() > 0 &&
+      !query.profile->HasTransposed(calls.transposed_dtype())) {
+    time->assumptions.push_back(absl::StrCat(
+        calls.num_transposed(),
+        " products are by weights that lie transposed in memory, for which the "
+        "profile has no rate; they count at that of others, and may take much "
+        "longer"));
+  }
+  if (parts_.redistributes) {
+    time->assumptions.push_back(
+        "what DTensors send to each other is not predicted");
+  }
   for (const graph::StepId id : (*model)->model().unmeasured()) {
     const graph::Step& step = graph().step(id);
     time->assumptions.push_back(absl::StrCat(
@@ -140,7 +159,8 @@ absl::StatusOr<StepTime> PreparedEntry::Time(const Config& config,
   const cost::Phase& pass = process.step.pass;
   // Weights that are split are made whole for the forward and for the backward
   // pass.
-  const double split = 2 * process.gather + process.reduce;
+  const double split =
+      static_cast<double>(process.gathers) * process.gather + process.reduce;
   StepTime time;
   time.model_name = parts_.model_name;
   time.compute = pass.busy.compute;
@@ -151,7 +171,7 @@ absl::StatusOr<StepTime> PreparedEntry::Time(const Config& config,
   time.tokens = process.tokens;
   AddReplicas(process, training_ != nullptr, query, &time);
   LINNET_RETURN_IF_ERROR(AddOperations(config, query, &time));
-  AddTimeAssumptions(&time);
+  AddTimeAssumptions(query, &time);
   return time;
 }
 
@@ -205,7 +225,7 @@ absl::StatusOr<StepTime> PreparedPipeline::Time(const Config& config,
   AddReplicas(slowest, training, query, &time);
   LINNET_RETURN_IF_ERROR(stages_[which]->AddOperations(of, query, &time));
   time.stage = absl::StrCat("stage ", which);
-  stages_[which]->AddTimeAssumptions(&time);
+  stages_[which]->AddTimeAssumptions(query, &time);
   return time;
 }
 

@@ -274,8 +274,9 @@ v1::Configuration ToConfiguration(const planner::Config& from) {
   if (from.cublas_workspace_config) {
     to.set_cublas_workspace_config(*from.cublas_workspace_config);
   }
-  if (from.training)
+  if (from.training) {
     *to.mutable_training() = ToTrainingSettings(*from.training);
+  }
   if (IsParallel(from.parallel)) {
     FillParallel(from.parallel, *to.mutable_parallel());
   }

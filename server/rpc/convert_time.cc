@@ -45,6 +45,7 @@ absl::StatusOr<TimeQuestion> ToQuestion(const v1::TimeRequest& from,
                       absl::StrCat("must lie between 0 and ", kMaxOperations));
   }
   question.query.operations = static_cast<size_t>(from.operations());
+  question.query.reference_rules = from.reference_rules();
   LINNET_ASSIGN_OR_RETURN(question.config, ToConfig(from.config(), limits));
   return question;
 }

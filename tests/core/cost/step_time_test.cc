@@ -138,6 +138,39 @@ TEST(CallTest, ProductsAreBoundByTheirRateOrBytes) {
   EXPECT_DOUBLE_EQ(Cost(fast, 0).forward.memory, 402.0 / 100);
 }
 
+TEST(CallTest, TransposedWeightsAreTold) {
+  const Made made = Find(
+      "in x 100x2; param w 2x3; param u 3x2; v in w 3x2 = permute(w);"
+      "y 100x3 = torch.nn.functional.linear(x, v);"
+      "z 100x3 = torch.nn.functional.linear(x, u); out y; out z");
+  ASSERT_EQ(made.calls.size(), 3u);
+  EXPECT_TRUE(made.calls[1].operation.transposed);
+  EXPECT_FALSE(made.calls[2].operation.transposed);
+  device::Profile slow = Round();
+  slow.transposed_f32 = {{2, 2, 0.5}};
+  std::vector<int64_t> sizes;
+  for (const expr::Expr& size : made.calls[1].operation.sizes) {
+    sizes.push_back(size.constant());
+  }
+  // 100 FLOPs at half a FLOP per second.
+  EXPECT_EQ(CostOf(made.calls[1].operation, sizes, 1, slow).forward.compute,
+            200);
+  EXPECT_EQ(Cost(made, 1).forward.compute, 0);
+}
+
+TEST(CallTest, TheReferenceCountsNoKernelsOfAnIndex) {
+  const Made made = Find(
+      "in c 10x4; in u 2x4; in p 2:i64;"
+      "w in c 10x4 = torch.Tensor.index_put(c, u, p); out w");
+  const std::vector<int64_t> sizes = {32};
+  const auto memory = [&](Rules rules) {
+    return CostOf(made.calls[0].operation, sizes, 1, Round(), rules)
+        .forward.memory;
+  };
+  EXPECT_DOUBLE_EQ(memory(Rules::kReference), 64.0 / 80);
+  EXPECT_DOUBLE_EQ(memory(Rules::kOwn), 64.0 / 80 + 2 * 0.25);
+}
+
 TEST(CallTest, ProductsOfOneInputAreJoined) {
   constexpr char kText[] =
       "in x 3x2; param a 2x2; param b 4x2; param c 2x2; param d 2;"

@@ -83,6 +83,21 @@ TEST(ProfileTest, ProductsAreInterpolatedBetweenMeasuredShapes) {
   EXPECT_EQ(profile.ProductFlops(DType::kF32, 256, 256), 50);
 }
 
+TEST(ProfileTest, TransposedWeightsMayHaveRatesOfTheirOwn) {
+  const Profile without = Read(kProfile);
+  EXPECT_FALSE(without.HasTransposed(DType::kF32));
+  EXPECT_EQ(without.ProductFlops(DType::kF32, 256, 256, true), 50);
+  const Profile with = Read(absl::StrReplaceAll(
+      kProfile, {{"\"bandwidth\": 2,",
+                  "\"bandwidth\": 2, \"transposed\": {\"f32\": [[256, 256, "
+                  "30]]},"}}));
+  EXPECT_TRUE(with.HasTransposed(DType::kF32));
+  EXPECT_FALSE(with.HasTransposed(DType::kBF16));
+  EXPECT_EQ(with.ProductFlops(DType::kF32, 256, 256, true), 30);
+  EXPECT_EQ(with.ProductFlops(DType::kF32, 256, 256), 50);
+  EXPECT_EQ(with.ProductFlops(DType::kBF16, 256, 256, true), 100);
+}
+
 TEST(ProfileTest, AttentionGoesByTheNearestWidth) {
   const Profile profile = Read(kProfile);
   EXPECT_EQ(profile.AttentionFlops(true, false, false, 96), 10);

@@ -204,6 +204,51 @@ TEST(StepTimeTest, SaysWhatNoRateIsMeasuredFor) {
   EXPECT_THAT(TimeOrFail(llama).assumptions, ElementsAre());
 }
 
+TEST(StepTimeTest, SaysWhatItLeavesOut) {
+  Config gpt2 = ConfigOf("gpt2", "forward");
+  gpt2.batch = 1;
+  gpt2.context = 64;
+  EXPECT_THAT(TimeOrFail(gpt2).assumptions,
+              Contains(HasSubstr("48 products are by weights that lie "
+                                 "transposed")));
+  device::Profile measured = ProfileOf("h100-80gb");
+  measured.transposed_f32 = measured.products_f32;
+  for (device::ProductRate& rate : measured.transposed_f32) rate.flops /= 2;
+  TimeQuery query;
+  query.profile = &measured;
+  gpt2.batch = 8;
+  gpt2.context = 1024;
+  const StepTime slower = TimeOrFail(gpt2, query);
+  EXPECT_THAT(slower.assumptions, ElementsAre());
+  EXPECT_GT(slower.compute, 1.5 * TimeOrFail(gpt2).compute);
+  gpt2.parallel.tensor = 2;
+  EXPECT_THAT(TimeOrFail(gpt2).assumptions,
+              Contains(HasSubstr("what DTensors send")));
+}
+
+TEST(StepTimeTest, ZeroGathersLess) {
+  Config config = ConfigOf("tinyllama-1.1b-chat", "loss_packed");
+  config.context = 4096;
+  config.training.emplace().shards = 4;
+  const StepTime full = TimeOrFail(config);
+  config.training->zero_stage = 2;
+  const StepTime two = TimeOrFail(config);
+  EXPECT_GT(full.communication, 1.2 * two.communication);
+  EXPECT_GT(two.communication, 0);
+}
+
+TEST(StepTimeTest, ReferenceRulesCanBeAskedFor) {
+  Config decode = ConfigOf("llama-3.1-8b-instruct", "decode_rows");
+  decode.batch = 16;
+  decode.cache_len = 8192;
+  TimeQuery query;
+  query.reference_rules = true;
+  const double less =
+      TimeOrFail(decode).seconds - TimeOrFail(decode, query).seconds;
+  // Two kernels for each of 64 writes.
+  EXPECT_NEAR(less, 128 * 2.07e-6, 2e-5);
+}
+
 // No size of a role makes a step shorter.
 TEST(StepTimePropertyTest, LargerStepsTakeNoLessTime) {
   for (const bool training : {false, true}) {
