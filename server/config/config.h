@@ -62,8 +62,8 @@ struct Settings {
   int64_t limits_max_files = 4096;                      // Files of a model.
   int64_t limits_max_steps = 1'000'000;                 // Steps of a trace.
   int64_t limits_max_objects = 2'000'000;               // Tensors of a trace.
-  int64_t limits_max_call_depth = 256;  // Nested calls of a trace.
-  int64_t limits_max_sweep_points = 100'000'000;        // Points of a sweep.
+  int64_t limits_max_call_depth = 256;            // Nested calls of a trace.
+  int64_t limits_max_sweep_points = 100'000'000;  // Points of a sweep.
 };
 
 // One setting by its key.

@@ -182,6 +182,8 @@ v1::TrainingSettings ToTrainingSettings(const planner::TrainingConfig& from) {
   return to;
 }
 
+}  // namespace
+
 absl::StatusOr<planner::ParallelConfig> ToParallel(const v1::Parallel& from) {
   planner::ParallelConfig to;
   const auto read = [](absl::string_view field, bool set, int64_t value,
@@ -209,8 +211,6 @@ absl::StatusOr<planner::ParallelConfig> ToParallel(const v1::Parallel& from) {
   to.stages.assign(from.stages().begin(), from.stages().end());
   return to;
 }
-
-}  // namespace
 
 void FillParallel(const planner::ParallelConfig& from, v1::Parallel& parallel) {
   parallel.set_tensor(from.tensor);

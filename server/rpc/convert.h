@@ -22,6 +22,8 @@ namespace linnet::server {
 absl::StatusOr<planner::Config> ToConfig(const v1::Configuration& from,
                                          const planner::Limits& limits);
 
+// The same for a layout alone.
+absl::StatusOr<planner::ParallelConfig> ToParallel(const v1::Parallel& from);
 void FillParallel(const planner::ParallelConfig& from, v1::Parallel& parallel);
 
 // `from` as a VIEW_FULL answer, without `totals` and `constraints_hold`.

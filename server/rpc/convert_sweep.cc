@@ -1,5 +1,6 @@
 #include "server/rpc/convert_sweep.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -17,7 +18,9 @@ namespace {
 using planner::Role;
 
 constexpr int kMaxDevices = 64;
-constexpr int kMaxVariants = 1024;
+constexpr int64_t kMaxVariants = 1024;
+// Of one role, so that no request makes the server hold more.
+constexpr int64_t kMaxAxisSizes = int64_t{1} << 20;
 
 struct RoleRow {
   v1::SizeRole proto;
@@ -57,7 +60,8 @@ absl::Status FillGrid(const v1::SweepRequest& from,
     }
     LINNET_ASSIGN_OR_RETURN(
         std::vector<int64_t> sizes,
-        planner::ExpandRanges(ranges, limits.max_sweep_points));
+        planner::ExpandRanges(
+            ranges, std::min(limits.max_sweep_points, kMaxAxisSizes)));
     to.grid.Set(*role, std::move(sizes));
   }
   return absl::OkStatus();
@@ -76,36 +80,33 @@ absl::Status TooManyPoints(const planner::Limits& limits) {
 
 absl::Status FillTraces(const v1::SweepRequest& from,
                         const planner::Limits& limits, SweepQuestion& to) {
-  LINNET_ASSIGN_OR_RETURN(planner::Config base,
-                          ToConfig(from.config(), limits));
-  to.grid.Put(0, &base);
-  std::vector<std::string> dtypes(from.dtypes().begin(), from.dtypes().end());
-  if (dtypes.empty()) dtypes.push_back(base.dtype);
-  std::vector<planner::ParallelConfig> layouts;
-  for (const v1::Parallel& layout : from.layouts()) {
-    v1::Configuration one = from.config();
-    *one.mutable_parallel() = layout;
-    LINNET_ASSIGN_OR_RETURN(const planner::Config config,
-                            ToConfig(one, limits));
-    layouts.push_back(config.parallel);
+  LINNET_ASSIGN_OR_RETURN(to.base, ToConfig(from.config(), limits));
+  to.grid.Put(0, &to.base);
+  to.policies = {""};
+  if (to.base.training) {
+    to.policies = to.base.training->checkpoints;
+    if (to.policies.empty()) to.policies.push_back("none");
   }
-  if (layouts.empty()) layouts.push_back(base.parallel);
-  std::vector<std::string> policies = {""};
-  if (base.training) {
-    policies = base.training->checkpoints;
-    if (policies.empty()) policies.push_back("none");
-  }
-  if (dtypes.size() * layouts.size() * policies.size() > kMaxVariants) {
+  const auto at_least_one = [](int64_t n) { return std::max<int64_t>(n, 1); };
+  if (from.dtypes_size() > kMaxVariants || from.layouts_size() > kMaxVariants ||
+      at_least_one(from.dtypes_size()) * at_least_one(from.layouts_size()) *
+              static_cast<int64_t>(to.policies.size()) >
+          kMaxVariants) {
     return FieldError("layouts", absl::StrCat("make more than ", kMaxVariants,
                                               " variants; split the sweep"));
   }
+  std::vector<std::string> dtypes(from.dtypes().begin(), from.dtypes().end());
+  if (dtypes.empty()) dtypes.push_back(to.base.dtype);
+  std::vector<planner::ParallelConfig> layouts;
+  for (const v1::Parallel& layout : from.layouts()) {
+    LINNET_ASSIGN_OR_RETURN(planner::ParallelConfig parallel,
+                            ToParallel(layout));
+    layouts.push_back(std::move(parallel));
+  }
+  if (layouts.empty()) layouts.push_back(to.base.parallel);
   for (const std::string& dtype : dtypes) {
     for (const planner::ParallelConfig& layout : layouts) {
-      SweepVariants& variants = to.traces.emplace_back();
-      variants.config = base;
-      variants.config.dtype = dtype;
-      variants.config.parallel = layout;
-      variants.policies = policies;
+      to.traces.push_back({dtype, layout});
     }
   }
   return absl::OkStatus();
@@ -130,8 +131,8 @@ absl::StatusOr<SweepQuestion> ToQuestion(const v1::SweepRequest& from,
   LINNET_RETURN_IF_ERROR(FillGrid(from, limits, question));
   LINNET_RETURN_IF_ERROR(FillTraces(from, limits, question));
   const std::optional<int64_t> count = question.grid.count();
-  const auto variants = static_cast<int64_t>(
-      question.traces.size() * question.traces[0].policies.size());
+  const auto variants =
+      static_cast<int64_t>(question.traces.size() * question.policies.size());
   if (!count || *count > limits.max_sweep_points / variants) {
     return TooManyPoints(limits);
   }
@@ -141,13 +142,12 @@ absl::StatusOr<SweepQuestion> ToQuestion(const v1::SweepRequest& from,
 
 v1::SweepPlan ToPlan(const SweepQuestion& question) {
   v1::SweepPlan plan;
-  for (const SweepVariants& trace : question.traces) {
-    const planner::Config& config = trace.config;
-    for (const std::string& policy : trace.policies) {
+  for (const SweepTrace& trace : question.traces) {
+    for (const std::string& policy : question.policies) {
       v1::SweepVariant& variant = *plan.add_variants();
-      variant.set_dtype(config.dtype);
-      FillParallel(config.parallel, *variant.mutable_parallel());
-      variant.set_layout(planner::LayoutName(config.parallel, 1, ""));
+      variant.set_dtype(trace.dtype);
+      FillParallel(trace.parallel, *variant.mutable_parallel());
+      variant.set_layout(planner::LayoutName(trace.parallel, 1, ""));
       variant.set_checkpoint(policy);
     }
   }
@@ -167,16 +167,23 @@ v1::SweepPlan ToPlan(const SweepQuestion& question) {
   return plan;
 }
 
+planner::Config ConfigOf(const SweepQuestion& question, size_t trace) {
+  planner::Config config = question.base;
+  config.dtype = question.traces[trace].dtype;
+  config.parallel = question.traces[trace].parallel;
+  return config;
+}
+
 absl::Status FillPoints(const planner::Prepared& prepared,
+                        const planner::Config& config,
                         const SweepQuestion& question, size_t trace,
                         size_t policy, int64_t first, size_t count,
                         v1::SweepPoints& to) {
-  const SweepVariants& variants = question.traces[trace];
   std::vector<planner::PointPeak> points(count);
-  LINNET_RETURN_IF_ERROR(prepared.Peaks(variants.config, question.grid, first,
-                                        policy, absl::MakeSpan(points)));
+  LINNET_RETURN_IF_ERROR(prepared.Peaks(config, question.grid, first, policy,
+                                        absl::MakeSpan(points)));
   to.set_variant(
-      static_cast<int32_t>(trace * variants.policies.size() + policy));
+      static_cast<int32_t>(trace * question.policies.size() + policy));
   to.set_first(first);
   to.mutable_graph_bytes()->Reserve(static_cast<int>(count));
   to.mutable_expected_bytes()->Reserve(static_cast<int>(count));
@@ -192,15 +199,15 @@ absl::Status FillPoints(const planner::Prepared& prepared,
     }
   }
   if (!question.time) return absl::OkStatus();
-  planner::Config config = variants.config;
+  planner::Config at = config;
   planner::TimeQuery query;
   query.policy = policy;
   for (size_t i = 0; i < count; ++i) {
-    question.grid.Put(first + static_cast<int64_t>(i), &config);
+    question.grid.Put(first + static_cast<int64_t>(i), &at);
     for (const planner::DeviceSummary& device : question.devices) {
       query.profile = device.profile.get();
       // What has no peak has no time either.
-      const auto time = prepared.Time(config, query);
+      const auto time = prepared.Time(at, query);
       to.add_seconds(time.ok() ? time->seconds : 0.0);
     }
   }

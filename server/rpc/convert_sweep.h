@@ -18,14 +18,16 @@
 
 namespace linnet::server {
 
-// What needs a trace of its own: a dtype and a layout.
-struct SweepVariants {
-  planner::Config config;             // With sizes of the first point.
-  std::vector<std::string> policies;  // One empty name for inference.
+// What needs a trace of its own.
+struct SweepTrace {
+  std::string dtype;
+  planner::ParallelConfig parallel;
 };
 
 struct SweepQuestion {
-  std::vector<SweepVariants> traces;
+  planner::Config base;  // With sizes of the first point.
+  std::vector<SweepTrace> traces;
+  std::vector<std::string> policies;  // One empty name for inference.
   planner::SizeGrid grid;
   int64_t grid_points = 0;  // Of one variant.
   std::vector<planner::DeviceSummary> devices;
@@ -40,8 +42,13 @@ absl::StatusOr<SweepQuestion> ToQuestion(const v1::SweepRequest& from,
 
 v1::SweepPlan ToPlan(const SweepQuestion& question);
 
-// `count` points from `first` on of one trace under a policy.
+// The configuration of one trace.
+planner::Config ConfigOf(const SweepQuestion& question, size_t trace);
+
+// `count` points from `first` on of one trace under a policy; `config` is that
+// trace's, where the files of the model may be left out.
 absl::Status FillPoints(const planner::Prepared& prepared,
+                        const planner::Config& config,
                         const SweepQuestion& question, size_t trace,
                         size_t policy, int64_t first, size_t count,
                         v1::SweepPoints& to);

@@ -75,8 +75,10 @@ class SweepCall final : public grpc::ServerWriteReactor<v1::SweepResponse> {
       WritePoints();
       return;
     }
-    auto config = std::make_shared<const planner::Config>(
-        question_.traces[trace_].config);
+    auto config =
+        std::make_shared<const planner::Config>(ConfigOf(question_, trace_));
+    config_ = *config;
+    config_.model.files.clear();
     const std::string key = context_.engine.cache_key(*config);
     int64_t turn = 0;
     {
@@ -117,8 +119,8 @@ class SweepCall final : public grpc::ServerWriteReactor<v1::SweepResponse> {
     }
     response_.Clear();
     v1::SweepRefusal& refusal = *response_.mutable_refusal();
-    const auto policies = question_.traces[trace_].policies.size();
-    refusal.set_variant(static_cast<int32_t>(trace_ * policies + policy_));
+    refusal.set_variant(
+        static_cast<int32_t>(trace_ * question_.policies.size() + policy_));
     refusal.set_reason(std::string(status.message()));
     NextVariant();
     StartWrite(&response_);
@@ -129,7 +131,7 @@ class SweepCall final : public grpc::ServerWriteReactor<v1::SweepResponse> {
     const int64_t count = std::min(chunk_, question_.grid_points - point_);
     const absl::Time start = absl::Now();
     const absl::Status filled =
-        FillPoints(*prepared_, question_, trace_, policy_, point_,
+        FillPoints(*prepared_, config_, question_, trace_, policy_, point_,
                    static_cast<size_t>(count), *response_.mutable_points());
     if (!filled.ok()) {
       Refuse(filled);
@@ -145,7 +147,7 @@ class SweepCall final : public grpc::ServerWriteReactor<v1::SweepResponse> {
 
   void NextVariant() {
     point_ = 0;
-    if (++policy_ < question_.traces[trace_].policies.size()) return;
+    if (++policy_ < question_.policies.size()) return;
     policy_ = 0;
     ++trace_;
     prepared_ = nullptr;
@@ -165,6 +167,7 @@ class SweepCall final : public grpc::ServerWriteReactor<v1::SweepResponse> {
   int64_t point_ = 0;
   int64_t chunk_ = kFirstChunk;
   std::shared_ptr<const planner::Prepared> prepared_;
+  planner::Config config_;  // Of the trace, without the files of the model.
 
   std::atomic<bool> cancelled_ = false;
   absl::Mutex mutex_;

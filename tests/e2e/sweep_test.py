@@ -73,6 +73,7 @@ class SweepTest(harness.DaemonTest):
             ((*LLAMA, "--batch", 1, "--seq-len", 8, "--tensor-parallel", "1,x"), "--tensor-parallel"),
         ):
             self.assertIn(want, self.ask(*words, status=2).err)
+        self.assertIn("at most 1048576 sizes", self.ask(*LLAMA, "--batch", "1..2m", "--seq-len", 8, status=2).err)
         result = self.ask(*LLAMA, "--batch", "1..1000000", "--seq-len", "1..1000", status=1)
         self.assertIn("more than the 100000000 points", result.err)
         self.assertIn("split it", result.err)
