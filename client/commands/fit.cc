@@ -2,9 +2,12 @@
 
 #include "client/render/fit.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
@@ -21,11 +24,18 @@
 namespace linnet::client {
 namespace {
 
+struct Pool {
+  std::string device;
+  int64_t devices = 1;
+};
+
 struct Flags {
   ConfigFlags config;
   v1::MaximizeRequest request;
   // Of --maximize throughput.
   bool throughput = false;
+  std::vector<Pool> pools;
+  int64_t devices = 0;  // 0: not given.
   v1::CompareRequest compare;
 };
 
@@ -75,13 +85,24 @@ void SetMaxStep(v1::CompareRequest& request, const std::string& text) {
   request.set_max_step_seconds(milliseconds / 1e3);
 }
 
-void SetDevices(v1::CompareRequest& request, const std::string& text) {
+int64_t Devices(const char* flag, const std::string& text) {
   int64_t devices = 0;
   if (!absl::SimpleAtoi(text, &devices) || devices < 1) {
     throw CLI::ValidationError(
-        "--devices", "must be a whole number, at least 1, not " + text);
+        flag, "must be a whole number, at least 1, not " + text);
   }
-  request.set_devices(devices);
+  return devices;
+}
+
+// `h100-80gb:4`, or a file and a number.
+Pool ReadPool(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0) {
+    throw CLI::ValidationError(
+        "--pool",
+        "must be a device and how many, such as h100-80gb:4, not " + text);
+  }
+  return {text.substr(0, colon), Devices("--pool", text.substr(colon + 1))};
 }
 
 void SetPercent(v1::MaximizeRequest& request, const std::string& text) {
@@ -114,8 +135,24 @@ void AddFlags(CLI::App& command, Flags& flags) {
     command.add_option_function<std::string>(
         name, [&to, set](const std::string& text) { set(to, text); }, help);
   };
-  compare("--devices", "devices to share, for --maximize throughput",
-          SetDevices);
+  command.add_option_function<std::string>(
+      "--devices",
+      [&flags](const std::string& text) {
+        flags.devices = Devices("--devices", text);
+      },
+      "devices to share, for --maximize throughput");
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--pool",
+          [&flags](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) {
+              flags.pools.push_back(ReadPool(text));
+            }
+          },
+          "devices of one kind, such as h100-80gb:4, in place of --device and "
+          "--devices; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   compare("--objective",
           "what is best: throughput (default), per-device (of fewer devices, "
           "too), or latency",
@@ -144,16 +181,27 @@ void AddFlags(CLI::App& command, Flags& flags) {
 Outcome RunCompare(Flags& flags) {
   v1::CompareRequest& request = flags.compare;
   const v1::MemoryBudget& budget = flags.request.budget();
-  if (budget.device().empty() || budget.has_device_bytes()) {
+  if (budget.has_device_bytes() ||
+      budget.device().empty() == flags.pools.empty()) {
     return UsageError(
-        "layouts are compared by the rates of a device; add --device "
-        "h100-80gb, "
-        "or a file with a profile, and no --device-memory");
+        "layouts are compared by the rates of devices; add --device h100-80gb "
+        "(or a file with a profile) with --devices, or --pool h100-80gb:4 for "
+        "each kind of them, and no --device-memory");
   }
-  const auto device = ReadDevice(budget.device());
-  if (!device.ok()) return Failure(device.status());
-  *request.mutable_device() = *device;
-  if (request.devices() == 0) request.set_devices(1);
+  if (!budget.device().empty()) {
+    flags.pools.push_back(
+        {budget.device(), std::max<int64_t>(flags.devices, 1)});
+  } else if (flags.devices > 0) {
+    return UsageError(
+        "--pool says how many devices there are; leave out --devices");
+  }
+  for (const Pool& pool : flags.pools) {
+    const auto device = ReadDevice(pool.device);
+    if (!device.ok()) return Failure(device.status());
+    v1::DevicePool& to = *request.add_pools();
+    *to.mutable_device() = *device;
+    to.set_devices(pool.devices);
+  }
   request.set_reserve_bytes(budget.reserve_bytes());
   request.set_reserve_percent(budget.reserve_percent());
   auto config = FinishConfig("fit", flags.config);
@@ -163,10 +211,13 @@ Outcome RunCompare(Flags& flags) {
   if (!client.ok()) return Failure(client.status());
   const auto response = (*client)->Compare(request);
   if (!response.ok()) return Failure(response.status());
-  const bool fits =
-      response->layouts_size() > 0 && response->layouts(0).refused().empty();
+  bool fits = false;
+  for (const v1::PoolLayouts& pool : response->pools()) {
+    fits =
+        fits || (!pool.layouts().empty() && pool.layouts(0).refused().empty());
+  }
   return {fits ? kExitOk : kExitModel,
-          flags.config.server.json ? CompareJson(request, *response)
+          flags.config.server.json ? CompareJson(*response)
                                    : RenderCompare(request, *response),
           ""};
 }
@@ -179,9 +230,10 @@ Outcome RunFit(Flags& flags) {
         "what should grow? add --maximize batch, context or kv-cache, or "
         "--maximize throughput with --devices");
   }
-  if (flags.compare.ByteSizeLong() > 0) {
+  if (flags.compare.ByteSizeLong() > 0 || flags.devices > 0 ||
+      !flags.pools.empty()) {
     return UsageError(
-        "--devices, --objective and --max-step-ms are for --maximize "
+        "--devices, --pool, --objective and --max-step-ms are for --maximize "
         "throughput");
   }
   if (budget.device().empty() != budget.has_device_bytes()) {

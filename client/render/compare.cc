@@ -31,18 +31,16 @@ std::string SizeTitle(const v1::CompareResponse& response) {
   return response.grows();
 }
 
-}  // namespace
-
-std::string RenderCompare(const v1::CompareRequest& request,
-                          const v1::CompareResponse& response) {
+std::string RenderPool(const v1::CompareRequest& request,
+                       const std::string& title, const v1::PoolLayouts& pool) {
   const bool per_device = request.objective() == v1::OBJECTIVE_PER_DEVICE;
   const bool steps = request.objective() == v1::OBJECTIVE_LATENCY ||
                      request.max_step_seconds() > 0;
-  std::vector<Line> lines = {{"layout", SizeTitle(response), "step",
+  std::vector<Line> lines = {{"layout", title, "step",
                               per_device ? "tokens/s/device" : "tokens/s",
                               "limit", "peak"}};
   size_t fits = 0;
-  for (const v1::Layout& layout : response.layouts()) {
+  for (const v1::Layout& layout : pool.layouts()) {
     if (!layout.refused().empty()) {
       lines.push_back({layout.name(), "", "", "-", layout.refused(), ""});
       continue;
@@ -66,9 +64,9 @@ std::string RenderCompare(const v1::CompareRequest& request,
     if (i <= fits) limit = std::max(limit, lines[i].limit.size());
     peak = std::max(peak, lines[i].peak.size());
   }
-  std::string out = absl::StrCat("Predicted throughput on ", request.devices(),
-                                 " x ", response.device().name(), " (",
-                                 response.device().source(), ")\n\n");
+  std::string out =
+      absl::StrCat("Predicted throughput on ", pool.devices(), " x ",
+                   pool.device().name(), " (", pool.device().source(), ")\n\n");
   for (size_t i = 0; i < lines.size(); ++i) {
     const Line& line = lines[i];
     std::string text = absl::StrCat(Left(line.layout, layout), "  ",
@@ -84,6 +82,74 @@ std::string RenderCompare(const v1::CompareRequest& request,
     absl::StrAppend(&out, text, "\n");
   }
   if (fits == 0) absl::StrAppend(&out, "\nNo layout can be used.\n");
+  return out;
+}
+
+// What each pool does, and what they do together.
+std::string RenderTogether(const v1::CompareResponse& response) {
+  const v1::PoolsTogether& together = response.together();
+  std::string out = absl::StrCat(
+      "\nTogether ", CountText(together.tokens_per_second()), " tokens/s");
+  if (together.seconds() > 0) {
+    absl::StrAppend(&out, ", a step every ", SecondsText(together.seconds()));
+  }
+  absl::StrAppend(&out, ":\n");
+  for (int i = 0; i < together.layouts_size() && i < response.pools_size();
+       ++i) {
+    const v1::Layout& layout = together.layouts(i);
+    absl::StrAppend(&out, "  ", response.pools(i).device().name(), ": ",
+                    layout.name().empty() ? "not used" : layout.name());
+    if (layout.size() > 0) {
+      absl::StrAppend(&out, ", ", response.grows(), " ", layout.size());
+    }
+    if (!layout.name().empty()) {
+      absl::StrAppend(&out, ", ", CountText(layout.time().tokens_per_second()),
+                      " tokens/s by itself");
+    }
+    absl::StrAppend(&out, "\n");
+  }
+  return out;
+}
+
+Json LayoutJson(const v1::Layout& layout) {
+  const v1::Parallel& parallel = layout.parallel();
+  Json json = {
+      {"name", layout.name()},
+      {"tensor", parallel.tensor()},
+      {"pipeline", parallel.pipeline()},
+      {"microbatches",
+       parallel.has_microbatches() ? Json(parallel.microbatches()) : Json()},
+      {"replicas", layout.replicas()},
+      {"devices", layout.devices()},
+      {"checkpoint",
+       layout.checkpoint().empty() ? Json() : Json(layout.checkpoint())},
+      {"refused", layout.refused().empty() ? Json() : Json(layout.refused())}};
+  if (layout.refused().empty()) {
+    const v1::StepTime& time = layout.time();
+    json["size"] = layout.size() > 0 ? Json(layout.size()) : Json();
+    json["seconds"] = time.seconds();
+    json["tokens_per_second"] = time.tokens_per_second();
+    json["parts"] = {{"compute", time.compute_seconds()},
+                     {"memory", time.memory_seconds()},
+                     {"communication", time.communication_seconds()},
+                     {"host", time.host_seconds()},
+                     {"bubble", time.bubble_seconds()}};
+    json["limit"] = std::string(TimeLimitText(time.limit()));
+    json["peak_bytes"] = layout.peak_bytes();
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string RenderCompare(const v1::CompareRequest& request,
+                          const v1::CompareResponse& response) {
+  std::string out;
+  for (const v1::PoolLayouts& pool : response.pools()) {
+    if (!out.empty()) out += '\n';
+    out += RenderPool(request, SizeTitle(response), pool);
+  }
+  if (response.has_together()) out += RenderTogether(response);
   if (!response.assumptions().empty()) {
     absl::StrAppend(&out, "\nAssumptions:\n  - ",
                     absl::StrJoin(response.assumptions(), "\n  - "), "\n");
@@ -91,50 +157,41 @@ std::string RenderCompare(const v1::CompareRequest& request,
   return out;
 }
 
-std::string CompareJson(const v1::CompareRequest& request,
-                        const v1::CompareResponse& response) {
-  Json layouts = Json::array();
-  for (const v1::Layout& layout : response.layouts()) {
-    const v1::Parallel& parallel = layout.parallel();
-    Json json = {
-        {"name", layout.name()},
-        {"tensor", parallel.tensor()},
-        {"pipeline", parallel.pipeline()},
-        {"microbatches",
-         parallel.has_microbatches() ? Json(parallel.microbatches()) : Json()},
-        {"replicas", layout.replicas()},
-        {"devices", layout.devices()},
-        {"checkpoint",
-         layout.checkpoint().empty() ? Json() : Json(layout.checkpoint())},
-        {"refused",
-         layout.refused().empty() ? Json() : Json(layout.refused())}};
-    if (layout.refused().empty()) {
-      const v1::StepTime& time = layout.time();
-      json["size"] = layout.size() > 0 ? Json(layout.size()) : Json();
-      json["seconds"] = time.seconds();
-      json["tokens_per_second"] = time.tokens_per_second();
-      json["parts"] = {{"compute", time.compute_seconds()},
-                       {"memory", time.memory_seconds()},
-                       {"communication", time.communication_seconds()},
-                       {"host", time.host_seconds()},
-                       {"bubble", time.bubble_seconds()}};
-      json["limit"] = std::string(TimeLimitText(time.limit()));
-      json["peak_bytes"] = layout.peak_bytes();
+std::string CompareJson(const v1::CompareResponse& response) {
+  Json pools = Json::array();
+  for (const v1::PoolLayouts& pool : response.pools()) {
+    Json layouts = Json::array();
+    for (const v1::Layout& layout : pool.layouts()) {
+      layouts.push_back(LayoutJson(layout));
     }
-    layouts.push_back(std::move(json));
+    const v1::DeviceRates& device = pool.device();
+    pools.push_back({{"devices", pool.devices()},
+                     {"device",
+                      {{"name", device.name()},
+                       {"title", device.title()},
+                       {"source", device.source()},
+                       {"scaled", device.scaled()}}},
+                     {"budget", pool.budget_bytes()},
+                     {"layouts", std::move(layouts)}});
   }
-  const v1::DeviceRates& device = response.device();
+  Json together;
+  if (response.has_together()) {
+    Json layouts = Json::array();
+    for (const v1::Layout& layout : response.together().layouts()) {
+      layouts.push_back(layout.name().empty() ? Json() : LayoutJson(layout));
+    }
+    together = {{"tokens_per_second", response.together().tokens_per_second()},
+                {"seconds", response.together().seconds() > 0
+                                ? Json(response.together().seconds())
+                                : Json()},
+                {"layouts", std::move(layouts)}};
+  }
   return Dump(
       {{"version", 1},
-       {"devices", request.devices()},
-       {"device",
-        {{"name", device.name()},
-         {"title", device.title()},
-         {"source", device.source()},
-         {"scaled", device.scaled()}}},
-       {"budget", response.budget_bytes()},
+       {"model", response.model_name()},
        {"grows", response.grows().empty() ? Json() : Json(response.grows())},
-       {"layouts", layouts},
+       {"pools", std::move(pools)},
+       {"together", std::move(together)},
        {"assumptions", response.assumptions()}});
 }
 

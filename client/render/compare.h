@@ -9,12 +9,12 @@
 
 namespace linnet::client {
 
-// One line per layout, the best first. The time of a step has a column when the
+// For each pool one line per layout, the best first; then what several pools do
+// together. The time of a step has a column when the
 // request asks about it.
 std::string RenderCompare(const v1::CompareRequest& request,
                           const v1::CompareResponse& response);
-std::string CompareJson(const v1::CompareRequest& request,
-                        const v1::CompareResponse& response);
+std::string CompareJson(const v1::CompareResponse& response);
 
 }  // namespace linnet::client
 

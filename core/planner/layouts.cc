@@ -21,10 +21,17 @@ constexpr char kNoneHolds[] = "the model's `where` clauses: none fits";
 
 absl::Status CheckConfig(const Config& config) {
   const ParallelConfig& parallel = config.parallel;
-  if (parallel.compare_devices > PreparedLayouts::kMaxDevices) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "layouts of up to ", PreparedLayouts::kMaxDevices,
-        " devices are compared, not of ", parallel.compare_devices));
+  if (parallel.compare_devices.size() > PreparedLayouts::kMaxPools) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("at most ", PreparedLayouts::kMaxPools,
+                     " pools of devices are compared, not ",
+                     parallel.compare_devices.size()));
+  }
+  for (const int64_t devices : parallel.compare_devices) {
+    if (devices >= 1 && devices <= PreparedLayouts::kMaxDevices) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("layouts of 1 to ", PreparedLayouts::kMaxDevices,
+                     " devices are compared, not of ", devices));
   }
   if (parallel.tensor > 1 || parallel.pipeline > 1 || parallel.expert > 1 ||
       parallel.sequence || parallel.microbatches > 0 ||
@@ -96,11 +103,17 @@ absl::StatusOr<std::shared_ptr<const Prepared>> PreparedLayouts::Make(
   } else {
     layouts->policies_ = {""};
   }
-  for (int64_t tensor = 1; tensor <= layouts->devices_; tensor *= 2) {
-    if (layouts->devices_ % tensor != 0) break;
+  const int64_t most = *absl::c_max_element(layouts->devices_);
+  for (int64_t tensor = 1; tensor <= most; tensor *= 2) {
+    if (!layouts->Divides(tensor)) break;
     LINNET_RETURN_IF_ERROR(layouts->AddCandidates(each, tensor, limits, stop));
   }
   return std::shared_ptr<const Prepared>(std::move(layouts));
+}
+
+bool PreparedLayouts::Divides(int64_t processes) const {
+  return absl::c_any_of(
+      devices_, [&](int64_t devices) { return devices % processes == 0; });
 }
 
 absl::Status PreparedLayouts::FindGoal(const Limits& limits,
@@ -184,8 +197,7 @@ absl::Status PreparedLayouts::AddCandidates(const Config& config,
     return absl::OkStatus();
   };
   LINNET_RETURN_IF_ERROR(add(of.parallel));
-  for (int64_t stages = 2; tensor * stages <= devices_; stages *= 2) {
-    if (devices_ % (tensor * stages) != 0) break;
+  for (int64_t stages = 2; Divides(tensor * stages); stages *= 2) {
     for (const int64_t count : kMicrobatchesPerStage) {
       ParallelConfig parallel = of.parallel;
       parallel.pipeline = stages;
@@ -200,18 +212,22 @@ absl::Status PreparedLayouts::AddCandidates(const Config& config,
   return absl::OkStatus();
 }
 
-// One comparison of all candidates.
+// One comparison of all candidates on one pool.
 class PreparedLayouts::Comparison {
  public:
   Comparison(const PreparedLayouts& layouts, const Config& config,
-             const LayoutQuery& query)
-      : layouts_(layouts), config_(layouts.ForOne(config)), query_(query) {}
+             const LayoutQuery& query, size_t pool)
+      : layouts_(layouts),
+        config_(layouts.ForOne(config)),
+        query_(query),
+        pool_(query.pools[pool]),
+        devices_(layouts.devices_[pool]) {}
 
-  absl::StatusOr<LayoutPlan> Run() {
-    LINNET_ASSIGN_OR_RETURN(plan_.budget_bytes, BudgetBytes(query_.budget));
-    plan_.goal = layouts_.goal_;
+  absl::StatusOr<PoolPlan> Run() {
+    LINNET_ASSIGN_OR_RETURN(plan_.budget_bytes, BudgetBytes(pool_.budget));
     for (const Candidate& candidate : layouts_.candidates_) {
-      const int64_t most = layouts_.devices_ / candidate.processes;
+      if (devices_ % candidate.processes != 0) continue;
+      const int64_t most = devices_ / candidate.processes;
       const bool fewer = query_.objective == Objective::kPerDevice;
       for (int64_t replicas = fewer ? 1 : most; replicas <= most;
            replicas *= 2) {
@@ -227,6 +243,10 @@ class PreparedLayouts::Comparison {
                      });
     return std::move(plan_);
   }
+
+  int64_t evaluations() const { return evaluations_; }
+  // Every layout and size that can be used, when there are several pools.
+  std::vector<Layout>& options() { return options_; }
 
  private:
   bool training() const { return config_.training.has_value(); }
@@ -283,7 +303,7 @@ class PreparedLayouts::Comparison {
 
   absl::Status FindBest(const Prepared& prepared, size_t policy,
                         Layout* layout) {
-    Budget budget = query_.budget;
+    Budget budget = pool_.budget;
     budget.reserve_bytes += ReplicaBytes(*layout);
     const auto bytes = BudgetBytes(budget);
     if (!bytes.ok()) {
@@ -300,7 +320,7 @@ class PreparedLayouts::Comparison {
       return absl::OkStatus();
     }
     if (!found.ok()) return found.status();
-    plan_.evaluations += found->evaluations;
+    evaluations_ += found->evaluations;
     if (!found->value) {
       layout->refused =
           found->stopped_by == StoppedBy::kModel
@@ -335,11 +355,11 @@ class PreparedLayouts::Comparison {
         if (!layout->refused.empty()) return absl::OkStatus();
       }
       TimeQuery query;
-      query.profile = query_.profile;
+      query.profile = pool_.profile;
       query.replicas = layout->replicas;
       query.policy = policy;
       LINNET_ASSIGN_OR_RETURN(StepTime time, prepared.Time(config, query));
-      ++plan_.evaluations;
+      ++evaluations_;
       if (shortest == 0 || time.seconds < shortest) shortest = time.seconds;
       if (query_.max_step_seconds > 0 &&
           time.seconds > query_.max_step_seconds) {
@@ -348,6 +368,7 @@ class PreparedLayouts::Comparison {
       Layout of = *layout;
       of.size = size;
       of.time = std::move(time);
+      if (query_.pools.size() > 1) options_.push_back(of);
       if (!best || Better(of, *best)) best = std::move(of);
     }
     if (!best) {
@@ -372,7 +393,7 @@ class PreparedLayouts::Comparison {
       return absl::OkStatus();
     }
     LINNET_RETURN_IF_ERROR(summary.status());
-    ++plan_.evaluations;
+    ++evaluations_;
     if (!summary->constraints_hold) {
       layout->refused = "the model's `where` clauses do not hold";
     } else if (summary->expected_peak_bytes > budget) {
@@ -387,22 +408,103 @@ class PreparedLayouts::Comparison {
   const PreparedLayouts& layouts_;
   Config config_;
   const LayoutQuery& query_;
-  LayoutPlan plan_;
+  const PoolQuery& pool_;
+  const int64_t devices_;
+  PoolPlan plan_;
+  int64_t evaluations_ = 0;
+  std::vector<Layout> options_;
 };
+
+namespace {
+
+// Each pool in its best layout, at its own pace.
+PoolsTogether Apart(const std::vector<PoolPlan>& pools) {
+  PoolsTogether together;
+  for (const PoolPlan& pool : pools) {
+    std::optional<Layout>& layout = together.layouts.emplace_back();
+    if (pool.layouts.empty() || !pool.layouts[0].refused.empty()) continue;
+    layout = pool.layouts[0];
+    together.tokens_per_second += layout->time.tokens_per_second();
+  }
+  return together;
+}
+
+// One step for all: for each time that a step may take, the most tokens that
+// each pool has done by then.
+PoolsTogether InStep(std::vector<std::vector<Layout>> options) {
+  std::vector<double> times;
+  for (std::vector<Layout>& pool : options) {
+    absl::c_stable_sort(pool, [](const Layout& a, const Layout& b) {
+      return a.time.seconds < b.time.seconds;
+    });
+    for (const Layout& each : pool) times.push_back(each.time.seconds);
+  }
+  absl::c_sort(times);
+  std::vector<size_t> next(options.size());
+  std::vector<const Layout*> most(options.size());
+  PoolsTogether best;
+  best.layouts.resize(options.size());
+  for (const double seconds : times) {
+    int64_t tokens = 0;
+    for (size_t i = 0; i < options.size(); ++i) {
+      for (; next[i] < options[i].size() &&
+             options[i][next[i]].time.seconds <= seconds;
+           ++next[i]) {
+        const Layout& each = options[i][next[i]];
+        if (most[i] == nullptr || each.time.tokens > most[i]->time.tokens) {
+          most[i] = &each;
+        }
+      }
+      if (most[i] != nullptr) tokens += most[i]->time.tokens;
+    }
+    const double rate = static_cast<double>(tokens) / seconds;
+    if (rate <= best.tokens_per_second) continue;
+    best.tokens_per_second = rate;
+    best.seconds = seconds;
+    for (size_t i = 0; i < options.size(); ++i) {
+      best.layouts[i].reset();
+      if (most[i] != nullptr) best.layouts[i] = *most[i];
+    }
+  }
+  return best;
+}
+
+}  // namespace
 
 absl::StatusOr<LayoutPlan> PreparedLayouts::Compare(
     const Config& config, const LayoutQuery& query) const {
-  if (query.profile == nullptr) {
-    return absl::InvalidArgumentError("layouts need a device profile");
+  if (query.pools.size() != devices_.size() ||
+      absl::c_any_of(query.pools, [](const PoolQuery& pool) {
+        return pool.profile == nullptr;
+      })) {
+    return absl::InvalidArgumentError(
+        "layouts need a device profile for each pool");
   }
-  LINNET_ASSIGN_OR_RETURN(LayoutPlan plan,
-                          Comparison(*this, config, query).Run());
-  if (config.training && devices_ > 1) {
+  LayoutPlan plan;
+  plan.goal = goal_;
+  std::vector<std::vector<Layout>> options;
+  for (size_t i = 0; i < devices_.size(); ++i) {
+    Comparison comparison(*this, config, query, i);
+    LINNET_ASSIGN_OR_RETURN(PoolPlan pool, comparison.Run());
+    plan.pools.push_back(std::move(pool));
+    plan.evaluations += comparison.evaluations();
+    options.push_back(std::move(comparison.options()));
+  }
+  if (devices_.size() > 1) {
+    plan.together =
+        config.training ? InStep(std::move(options)) : Apart(plan.pools);
+  }
+  if (config.training && *absl::c_max_element(devices_) > 1) {
     plan.assumptions.push_back(absl::StrCat(
         "replicas that sum gradients join one more process group: ",
         FormatBytes(runtime::kCommunicatorBytes), " (",
         FormatBytes(runtime::kCommunicatorBytes + runtime::kNcclKernelsBytes),
         " where it is the only one) are left free for it and in no peak"));
+  }
+  if (config.training && devices_.size() > 1) {
+    plan.assumptions.push_back(
+        "between pools gradients are summed over a network whose rate is not "
+        "known; that time is not predicted");
   }
   return plan;
 }

@@ -24,9 +24,14 @@ enum class Objective : uint8_t {
   kLatency,     // The shortest step.
 };
 
-struct LayoutQuery {
+// Devices that are alike.
+struct PoolQuery {
   const device::Profile* profile = nullptr;  // Outlives the call.
   Budget budget;                             // Of each device.
+};
+
+struct LayoutQuery {
+  std::vector<PoolQuery> pools;  // As many as were prepared, in their order.
   Objective objective = Objective::kThroughput;
   double max_step_seconds = 0;  // 0: no limit.
   StopFunction stop;
@@ -47,12 +52,27 @@ struct Layout {
   int64_t peak_bytes = 0;  // Of the device that needs most.
 };
 
+struct PoolPlan {
+  int64_t budget_bytes = 0;     // Of each device.
+  std::vector<Layout> layouts;  // The best first, then those refused.
+};
+
+// What several pools do together, each in one layout.
+struct PoolsTogether {
+  std::vector<std::optional<Layout>> layouts;  // Empty: the pool is not used.
+  double tokens_per_second = 0;
+  double seconds = 0;  // Of a training step, which all take; else 0.
+};
+
 struct LayoutPlan {
-  int64_t budget_bytes = 0;
   // What grows; empty when all sizes are given.
   std::optional<Goal> goal;
-  std::vector<Layout> layouts;  // The best first, then those refused.
-  int64_t evaluations = 0;      // Sizes that were looked at.
+  std::vector<PoolPlan> pools;
+  // Of more than one pool. In inference each works for itself. A training step
+  // is one for all, over when the slowest is: the layouts and sizes whose
+  // tokens per second are the most.
+  std::optional<PoolsTogether> together;
+  int64_t evaluations = 0;  // Sizes that were looked at.
   std::vector<std::string> assumptions;
 };
 
@@ -66,10 +86,12 @@ class PreparedLayouts final : public Prepared {
   // Traces the model once per tensor degree, and cuts it for each pipeline. A
   // layout that cannot be is kept with the reason. Fails as Prepare() does when
   // one device cannot be prepared, and with InvalidArgument when another field
-  // of `config.parallel` is given, or more devices than kMaxDevices.
+  // of `config.parallel` is given, more devices than
+  // kMaxDevices in a pool, or more pools than kMaxPools.
   static absl::StatusOr<std::shared_ptr<const Prepared>> Make(
       const Config& config, const Limits& limits, const StopFunction& stop);
   static constexpr int64_t kMaxDevices = 1 << 14;
+  static constexpr size_t kMaxPools = 16;
 
   // In each layout the largest size that fits, a multiple of its micro-batches,
   // and the powers of two times those below it are looked at; the best of them
@@ -103,7 +125,10 @@ class PreparedLayouts final : public Prepared {
   absl::Status AddCandidates(const Config& config, int64_t tensor,
                              const Limits& limits, const StopFunction& stop);
 
-  int64_t devices_ = 1;
+  // Whether some pool can be divided into groups of so many processes.
+  bool Divides(int64_t processes) const;
+
+  std::vector<int64_t> devices_;  // By pool.
   std::optional<Goal> goal_;
   std::vector<std::string> policies_;  // Empty names for inference.
   std::vector<Candidate> candidates_;  // The first is that of one device.

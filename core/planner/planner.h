@@ -102,9 +102,9 @@ struct TrainingConfig {
 
 // How several devices share one step.
 struct ParallelConfig {
-  // Above 0: what is prepared compares every layout of so many devices
-  // (layouts.h), and nothing else here may be given.
-  int64_t compare_devices = 0;
+  // Not empty: what is prepared compares every layout of pools of so many
+  // devices (layouts.h), and nothing else here may be given.
+  std::vector<int64_t> compare_devices;
   int64_t tensor = 1;  // Processes that split every weight.
   // The tensor processes split what they would all hold alike, too, by the
   // sequence.

@@ -340,7 +340,8 @@ std::string CacheKey(const Config& config) {
   hasher.Add(config.kv_block_size.value_or(0)).Add(config.kv_layout);
   AddTraining(config, &hasher);
   const ParallelConfig& parallel = config.parallel;
-  hasher.Add(parallel.compare_devices);
+  hasher.Add(static_cast<int64_t>(parallel.compare_devices.size()));
+  for (const int64_t devices : parallel.compare_devices) hasher.Add(devices);
   hasher.Add(parallel.tensor).Add(parallel.sequence).Add(parallel.expert);
   hasher.Add(parallel.pipeline).Add(parallel.microbatches);
   hasher.Add(parallel.schedule).Add(parallel.virtual_stages);
@@ -351,7 +352,7 @@ std::string CacheKey(const Config& config) {
 
 absl::StatusOr<std::shared_ptr<const Prepared>> Prepare(
     const Config& config, const Limits& limits, const StopFunction& stop) {
-  if (config.parallel.compare_devices > 0) {
+  if (!config.parallel.compare_devices.empty()) {
     return PreparedLayouts::Make(config, limits, stop);
   }
   LINNET_ASSIGN_OR_RETURN(PreparedEntry::Parts parts,

@@ -3,6 +3,8 @@
 #ifndef LINNET_SERVER_RPC_CONVERT_COMPARE_H_
 #define LINNET_SERVER_RPC_CONVERT_COMPARE_H_
 
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "core/planner/devices.h"
 #include "core/planner/layouts.h"
@@ -12,9 +14,9 @@
 namespace linnet::server {
 
 struct CompareQuestion {
-  planner::Config config;  // With the number of devices.
-  planner::DeviceSummary device;
-  planner::LayoutQuery query;  // Its profile is the device's; without `stop`.
+  planner::Config config;                       // With the numbers of devices.
+  std::vector<planner::DeviceSummary> devices;  // By pool.
+  planner::LayoutQuery query;  // Its profiles are the devices'; without `stop`.
 };
 
 // Checks what the fields promise. InvalidArgument about the first that breaks

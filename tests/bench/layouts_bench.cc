@@ -17,7 +17,7 @@ Config Training(int64_t devices) {
   config.model.name = "tinyllama-1.1b-chat";
   config.entry = "loss_packed";
   config.training.emplace();
-  config.parallel.compare_devices = devices;
+  config.parallel.compare_devices = {devices};
   return config;
 }
 
@@ -26,7 +26,7 @@ Config Decoding(int64_t devices) {
   config.model.name = "llama-3.1-8b-instruct";
   config.entry = "decode_rows";
   config.cache_len = 8192;
-  config.parallel.compare_devices = devices;
+  config.parallel.compare_devices = {devices};
   return config;
 }
 
@@ -40,8 +40,9 @@ int64_t CompareOrDie(const Prepared& prepared, const Config& config) {
   static const auto* const kDevice =
       new DeviceSummary(*FindDevice("h100-80gb"));
   LayoutQuery query;
-  query.profile = kDevice->profile.get();
-  query.budget.device_bytes = kDevice->memory_bytes;
+  query.pools.resize(1);
+  query.pools[0].profile = kDevice->profile.get();
+  query.pools[0].budget.device_bytes = kDevice->memory_bytes;
   const auto plan = prepared.Compare(config, query);
   LINNET_CHECK(plan.ok()) << plan.status();
   return plan->evaluations;

@@ -62,14 +62,24 @@ class FitTest(harness.DaemonTest):
         self.assertRegex(text, r"PP 2 x 8 1f1b, 2 replicas +8192 +[\d,]+ compute +8.29 GiB\n")
         self.assertRegex(text, r"TP 2, 2 replicas +- the model's `where` clauses: none fits\n")
         listed = json.loads(self.ask(*step, "--devices", 4, "--json").out)
-        rates = [layout["tokens_per_second"] for layout in listed["layouts"] if not layout["refused"]]
+        rates = [layout["tokens_per_second"] for layout in listed["pools"][0]["layouts"] if not layout["refused"]]
         self.assertEqual(rates, sorted(rates, reverse=True))
         one = json.loads(self.ask(*step, "--seq-len", 1024, "--json").out)
-        self.assertEqual(([layout["name"] for layout in one["layouts"]], one["grows"]), (["1 device"], None))
+        self.assertEqual(([layout["name"] for layout in one["pools"][0]["layouts"]], one["grows"]), (["1 device"], None))
         self.ask(*step, "--reserve-percent", 99, status=1)
+        pools = ("fit", "tinyllama-1.1b-chat", "--entry", "loss_packed", "--training", "--maximize", "throughput", "--pool",
+                 "h100-80gb:2", "--pool", "a100-80gb:2")
+        together = json.loads(self.ask(*pools, "--json").out)["together"]
+        self.assertEqual(len(together["layouts"]), 2)
+        self.assertGreaterEqual(together["seconds"], max(layout["seconds"] for layout in together["layouts"]))
+        self.assertRegex(self.ask(*pools).out, r"\nTogether [\d,]+ tokens/s, a step every .*:\n  h100-80gb: ")
         for words, want in (
             ((*step, "--devices", 0), "--devices"),
             ((*step, "--objective", "speed"), "--objective"),
+            ((*pools, "--devices", 2), "leave out --devices"),
+            ((*pools, "--pool", "l4"), "such as h100-80gb:4"),
+            ((*pools, "--pool", "l4:0"), "--pool"),
+            ((*step, "--pool", "l4:2"), "for each kind"),
             ((*step, "--max-step-ms", -1), "--max-step-ms"),
             ((*step, "--devices", 2, "--tensor-parallel", 2), "so none can be given"),
             ((*FIT, *BUDGET, "--maximize", "throughput"), "--device h100-80gb"),

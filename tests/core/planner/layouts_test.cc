@@ -32,14 +32,15 @@ Config TinyLlamaStep(int64_t devices) {
   config.model.name = "tinyllama-1.1b-chat";
   config.entry = "loss_packed";
   config.training.emplace();
-  config.parallel.compare_devices = devices;
+  config.parallel.compare_devices = {devices};
   return config;
 }
 
 LayoutQuery QueryOf(absl::string_view device) {
   LayoutQuery query;
-  query.profile = &DeviceOf(device).profile;
-  query.budget.device_bytes = DeviceOf(device).memory_bytes;
+  query.pools.resize(1);
+  query.pools[0].profile = &DeviceOf(device).profile;
+  query.pools[0].budget.device_bytes = DeviceOf(device).memory_bytes;
   return query;
 }
 
@@ -57,8 +58,9 @@ LayoutPlan CompareOrFail(const Config& config, const LayoutQuery& query) {
   return *std::move(plan);
 }
 
-const Layout* Find(const LayoutPlan& plan, absl::string_view name) {
-  for (const Layout& layout : plan.layouts) {
+const Layout* Find(const LayoutPlan& plan, absl::string_view name,
+                   size_t pool = 0) {
+  for (const Layout& layout : plan.pools[pool].layouts) {
     if (layout.name == name) return &layout;
   }
   return nullptr;
@@ -99,8 +101,8 @@ TEST(LayoutsTest, FindsWhatFullEnumerationFinds) {
   const LayoutQuery query = QueryOf("l4");
   const LayoutPlan plan = CompareOrFail(config, query);
   const LayoutPlan again = CompareOrFail(config, query);
-  ASSERT_EQ(plan.layouts.size(), again.layouts.size());
-  for (const Layout& layout : plan.layouts) {
+  ASSERT_EQ(plan.pools[0].layouts.size(), again.pools[0].layouts.size());
+  for (const Layout& layout : plan.pools[0].layouts) {
     if (!layout.refused.empty()) continue;
     Config of = config;
     of.parallel = layout.parallel;
@@ -109,8 +111,8 @@ TEST(LayoutsTest, FindsWhatFullEnumerationFinds) {
     const auto prepared = Prepare(of);
     ASSERT_TRUE(prepared.ok()) << FullText(prepared.status());
     // What is left free for the group of replicas.
-    const int64_t budget =
-        query.budget.device_bytes - (layout.replicas > 1 ? 842 * kMiB : 0);
+    const int64_t budget = query.pools[0].budget.device_bytes -
+                           (layout.replicas > 1 ? 842 * kMiB : 0);
     double best = 0;
     const int64_t unit = std::max<int64_t>(layout.parallel.microbatches, 1);
     for (size_t policy = 0; policy < 2; ++policy) {
@@ -120,7 +122,7 @@ TEST(LayoutsTest, FindsWhatFullEnumerationFinds) {
         ASSERT_TRUE(at.ok()) << at.status();
         if (!at->constraints_hold || at->expected_peak_bytes > budget) break;
         TimeQuery time_query;
-        time_query.profile = query.profile;
+        time_query.profile = query.pools[0].profile;
         time_query.replicas = layout.replicas;
         time_query.policy = policy;
         const auto time = (*prepared)->Time(of, time_query);
@@ -144,8 +146,8 @@ TEST(LayoutsTest, TheBestComesFirst) {
     const LayoutPlan plan = CompareOrFail(TinyLlamaStep(4), query);
     double before = 0;
     bool refused = false;
-    for (size_t i = 0; i < plan.layouts.size(); ++i) {
-      const Layout& layout = plan.layouts[i];
+    for (size_t i = 0; i < plan.pools[0].layouts.size(); ++i) {
+      const Layout& layout = plan.pools[0].layouts[i];
       if (!layout.refused.empty()) {
         refused = true;
         continue;
@@ -170,18 +172,89 @@ TEST(LayoutsTest, TheBestComesFirst) {
 TEST(LayoutsTest, LongStepsAreLeftOut) {
   LayoutQuery query = QueryOf("h100-80gb");
   const double free =
-      CompareOrFail(TinyLlamaStep(4), query).layouts[0].time.seconds;
+      CompareOrFail(TinyLlamaStep(4), query).pools[0].layouts[0].time.seconds;
   query.max_step_seconds = free / 2;
   const LayoutPlan plan = CompareOrFail(TinyLlamaStep(4), query);
-  for (const Layout& layout : plan.layouts) {
+  for (const Layout& layout : plan.pools[0].layouts) {
     if (layout.refused.empty()) {
       EXPECT_LE(layout.time.seconds, free / 2);
     }
   }
   query.max_step_seconds = 1e-6;
-  for (const Layout& layout : CompareOrFail(TinyLlamaStep(4), query).layouts) {
+  const LayoutPlan none = CompareOrFail(TinyLlamaStep(4), query);
+  for (const Layout& layout : none.pools[0].layouts) {
     EXPECT_FALSE(layout.refused.empty());
   }
+}
+
+LayoutQuery Pools(const std::vector<const char*>& devices) {
+  LayoutQuery query;
+  for (const char* device : devices) {
+    query.pools.push_back(QueryOf(device).pools[0]);
+  }
+  return query;
+}
+
+TEST(LayoutsTest, PoolsServeEachAtItsOwnPace) {
+  Config config;
+  config.model.name = "llama-3.1-8b-instruct";
+  config.batch = 1;
+  config.context = 1024;
+  config.parallel.compare_devices = {4, 6};
+  const LayoutPlan plan = CompareOrFail(config, Pools({"h100-80gb", "l4"}));
+  ASSERT_EQ(plan.pools.size(), 2u);
+  // Six devices make no four: two replicas of TP 2 and three, or six of one.
+  EXPECT_NE(Find(plan, "TP 2, 3 replicas", 1), nullptr);
+  EXPECT_EQ(Find(plan, "TP 4", 1), nullptr);
+  EXPECT_NE(Find(plan, "TP 4", 0), nullptr);
+  ASSERT_TRUE(plan.together.has_value());
+  EXPECT_EQ(plan.together->seconds, 0);
+  EXPECT_DOUBLE_EQ(plan.together->tokens_per_second,
+                   plan.pools[0].layouts[0].time.tokens_per_second() +
+                       plan.pools[1].layouts[0].time.tokens_per_second());
+  config.parallel.compare_devices = {4};
+  EXPECT_FALSE(
+      CompareOrFail(config, Pools({"h100-80gb"})).together.has_value());
+}
+
+// One step for all: no other choice of layouts and powers of two is better.
+TEST(LayoutsTest, PoolsTrainInStep) {
+  Config config = TinyLlamaStep(1);
+  config.parallel.compare_devices = {2, 2};
+  const LayoutPlan plan =
+      CompareOrFail(config, Pools({"h100-80gb", "a100-80gb"}));
+  ASSERT_TRUE(plan.together.has_value());
+  const PoolsTogether& together = *plan.together;
+  ASSERT_TRUE(together.layouts[0] && together.layouts[1]);
+  const Layout &fast = *together.layouts[0], &slow = *together.layouts[1];
+  EXPECT_DOUBLE_EQ(together.seconds,
+                   std::max(fast.time.seconds, slow.time.seconds));
+  EXPECT_DOUBLE_EQ(together.tokens_per_second,
+                   static_cast<double>(fast.time.tokens + slow.time.tokens) /
+                       together.seconds);
+  // The faster one takes the larger part.
+  EXPECT_GT(fast.time.tokens, slow.time.tokens);
+  double best = 0;
+  for (const Layout& a : plan.pools[0].layouts) {
+    for (const Layout& b : plan.pools[1].layouts) {
+      if (!a.refused.empty() || !b.refused.empty()) continue;
+      best = std::max(best, static_cast<double>(a.time.tokens + b.time.tokens) /
+                                std::max(a.time.seconds, b.time.seconds));
+    }
+  }
+  EXPECT_GE(together.tokens_per_second, best);
+  // Nor is it better to leave one out.
+  EXPECT_GE(together.tokens_per_second,
+            plan.pools[0].layouts[0].time.tokens_per_second());
+  EXPECT_THAT(plan.assumptions, Contains(HasSubstr("between pools")));
+}
+
+TEST(LayoutsTest, AQueryHasEachPool) {
+  const Config config = TinyLlamaStep(2);
+  const auto prepared = Prepare(config);
+  ASSERT_TRUE(prepared.ok());
+  EXPECT_EQ((*prepared)->Compare(config, Pools({"l4", "l4"})).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(LayoutsTest, GivenSizesStay) {
@@ -189,7 +262,7 @@ TEST(LayoutsTest, GivenSizesStay) {
   config.model.name = "llama-3.1-8b-instruct";
   config.batch = 8;
   config.context = 4096;
-  config.parallel.compare_devices = 4;
+  config.parallel.compare_devices = {4};
   const LayoutPlan plan = CompareOrFail(config, QueryOf("h100-80gb"));
   EXPECT_EQ(plan.goal, std::nullopt);
   const Layout* split = Find(plan, "TP 4");
@@ -212,9 +285,9 @@ TEST(LayoutsTest, WhatDoesNotFitSaysByHowMuch) {
   config.model.name = "llama-3.1-8b-instruct";
   config.entry = "decode_rows";
   config.cache_len = 8192;
-  config.parallel.compare_devices = 4;
+  config.parallel.compare_devices = {4};
   LayoutQuery query = QueryOf("l4");
-  query.budget.device_bytes = 12 * kGiB;
+  query.pools[0].budget.device_bytes = 12 * kGiB;
   const LayoutPlan plan = CompareOrFail(config, query);
   EXPECT_THAT(Find(plan, "4 replicas")->refused,
               HasSubstr("more than there is"));
@@ -229,8 +302,8 @@ TEST(LayoutsTest, Refusals) {
     std::string want;
   };
   const Row rows[] = {
-      {[](Config* c) { c->parallel.compare_devices = 1 << 20; },
-       "layouts of up to 16384 devices"},
+      {[](Config* c) { c->parallel.compare_devices = {1 << 20}; },
+       "layouts of 1 to 16384 devices"},
       {[](Config* c) { c->parallel.tensor = 2; }, "so none can be given"},
       {[](Config* c) { c->training->shards = 2; }, "do not shard"},
       {[](Config* c) { c->model.name = "nope"; }, "nope"},
@@ -243,10 +316,10 @@ TEST(LayoutsTest, Refusals) {
   }
   Config both;
   both.model.name = "llama-3.1-8b-instruct";
-  both.parallel.compare_devices = 2;
+  both.parallel.compare_devices = {2};
   EXPECT_THAT(FullText(Prepare(both).status()), HasSubstr("(--seq-len)"));
   // One layout compares nothing.
-  both.parallel.compare_devices = 0;
+  both.parallel.compare_devices.clear();
   both.batch = both.context = 1;
   EXPECT_EQ((*Prepare(both))->Compare(both, QueryOf("l4")).status().code(),
             absl::StatusCode::kUnimplemented);
