@@ -161,6 +161,14 @@ class Printer {
     return written;
   }
 
+  // Where the times come from.
+  void NameRates() {
+    for (const v1::SweepDevice& device : reader_.plan().devices()) {
+      absl::StrAppend(&errors_, "rates of ", device.rates().name(), ": ",
+                      device.rates().source(), "\n");
+    }
+  }
+
   void EndProgress() {
     if (shown_) std::fputs("\r\033[K", stderr);
   }
@@ -253,6 +261,7 @@ Outcome RunSweep(Flags& flags) {
         return read;
       });
   printer.EndProgress();
+  if (flags.time) printer.NameRates();
   // Whoever reads may have had enough.
   if (!read) return {kExitOk, "", printer.errors()};
   if (!status.ok()) {

@@ -42,6 +42,11 @@ class SweepTest(harness.DaemonTest):
                                        *(("--pipeline-parallel", 2) if row["layout"].startswith("PP") else ())).out)
             self.assertAlmostEqual(float(row["seconds l4"]), time["steps"][0]["seconds"], delta=1e-5)
 
+    def test_says_whose_rates(self):
+        result = self.ask(*LLAMA, "--batch", 1, "--seq-len", 8, "--device", "l4,h100-80gb", "--time")
+        self.assertRegex(result.err, r"rates of l4: .* scaled by the data sheets\n")
+        self.assertIn("rates of h100-80gb: measured: ", result.err)
+
     def test_a_variant_that_cannot_be(self):
         result = self.ask(*LLAMA, "--entry", "decode_rows", "--batch", "1,2", "--cache-len", 64, "--pipeline-parallel", "1,2",
                           "--jsonl")
