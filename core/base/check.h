@@ -36,11 +36,14 @@ struct Voidify {
 // Ends the process with the condition, the place and what is streamed into it
 // when `condition` is false. Say why it holds:
 //   LINNET_CHECK(begin <= end) << "Compute() only ever moves `end` forward";
+// Parentheses around it would end what is streamed.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define LINNET_CHECK(condition)                                              \
   (condition)                                                                \
       ? (void)0                                                              \
       : ::linnet::internal::Voidify() &                                      \
             ::linnet::internal::CheckFailure(__FILE__, __LINE__, #condition) \
                 .stream()
+// NOLINTEND(bugprone-macro-parentheses)
 
 #endif  // LINNET_CORE_BASE_CHECK_H_

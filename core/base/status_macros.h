@@ -22,9 +22,12 @@
 #define LINNET_ASSIGN_OR_RETURN(target, expression)                            \
   LINNET_ASSIGN_OR_RETURN_(LINNET_CONCAT_(linnet_statusor_, __LINE__), target, \
                            expression)
+// A declaration, as `target` may be, takes no parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define LINNET_ASSIGN_OR_RETURN_(temp, target, expression) \
   auto temp = (expression);                                \
   if (!temp.ok()) return std::move(temp).status();         \
   target = *std::move(temp)
+// NOLINTEND(bugprone-macro-parentheses)
 
 #endif  // LINNET_CORE_BASE_STATUS_MACROS_H_

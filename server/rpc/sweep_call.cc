@@ -10,6 +10,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -121,7 +122,8 @@ class SweepCall final : public grpc::ServerWriteReactor<v1::SweepResponse> {
     v1::SweepRefusal& refusal = *response_.mutable_refusal();
     refusal.set_variant(
         static_cast<int32_t>(trace_ * question_.policies.size() + policy_));
-    refusal.set_reason(std::string(status.message()));
+    const absl::string_view reason = status.message();
+    refusal.set_reason(reason.data(), reason.size());
     NextVariant();
     StartWrite(&response_);
   }
