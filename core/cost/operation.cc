@@ -25,8 +25,7 @@ bool IsMember(const Object& object) {
   return object.path.valid() && !object.producer.valid();
 }
 
-// How `torch.Tensor.index_put(tokens)` and its like write: an index of
-// kWriteCalls in step_time.cc.
+// How a cache write is called: Operation::write.
 uint8_t WriteForm(absl::string_view native) {
   if (absl::EndsWith(native, "index_copy")) return 0;
   return absl::EndsWith(native, "(tokens)") ? 2 : 1;

@@ -183,7 +183,7 @@ absl::StatusOr<StepTime> PreparedPipeline::Time(const Config& config,
   ProcessTime slowest;
   double slot = -1, once = 0;
   size_t which = 0;
-  int64_t gradients = 0;
+  int64_t gradients = 0, tokens = 0;
   const auto passing = [&](const ProcessTime& stage) {
     // As much goes back in training as came.
     return (training ? 2 : 1) * stage.receive + stage.reduce;
@@ -192,6 +192,8 @@ absl::StatusOr<StepTime> PreparedPipeline::Time(const Config& config,
     LINNET_ASSIGN_OR_RETURN(const ProcessTime stage,
                             stages_[i]->TimeOfProcess(of, query));
     gradients = std::max(gradients, stage.gradient_bytes);
+    // Those of the entry's first input, which the first stage reads.
+    if (i == 0) tokens = stage.tokens;
     once = std::max(once, stage.gather + stage.optimizer);
     const double takes = stage.step.pass.seconds + passing(stage);
     if (takes <= slot) continue;
@@ -217,10 +219,7 @@ absl::StatusOr<StepTime> PreparedPipeline::Time(const Config& config,
                        (once - slowest.optimizer);
   time.host = n * pass.waiting();
   time.seconds = n * slot + time.bubble + once;
-  // The last stages' results count once; tokens are those of the first input.
-  LINNET_ASSIGN_OR_RETURN(const ProcessTime first,
-                          stages_[0]->TimeOfProcess(of, query));
-  time.tokens = first.tokens * shape_.microbatches;
+  time.tokens = tokens * shape_.microbatches;
   slowest.gradient_bytes = gradients;
   AddReplicas(slowest, training, query, &time);
   LINNET_RETURN_IF_ERROR(stages_[which]->AddOperations(of, query, &time));
