@@ -161,9 +161,4 @@ absl::StatusOr<std::vector<CallTime>> StepTimeModel::Calls(
   return calls;
 }
 
-size_t StepTimeModel::ByteSize() const {
-  return sizeof(*this) + kinds_.capacity() * sizeof(Kind) +
-         calls_.capacity() * sizeof(int32_t) + sizes_.ByteSize();
-}
-
 }  // namespace linnet::cost

@@ -88,7 +88,6 @@ class StepTimeModel {
   // One call for each kind of native step that no rate is meant for.
   const std::vector<graph::StepId>& unmeasured() const { return unmeasured_; }
   size_t num_calls() const { return calls_.size(); }
-  size_t ByteSize() const;
 
  private:
   struct Kind {

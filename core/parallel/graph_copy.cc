@@ -28,6 +28,13 @@ ObjectId GraphCopy::Copy(ObjectId id, absl::Span<const expr::Expr> shape) {
   return now(id);
 }
 
+ObjectId GraphCopy::CopyPacked(ObjectId id, expr::Expr bytes) {
+  graph::ObjectSpec spec = graph::SpecOf(from_, id);
+  spec.packed_bytes = bytes;
+  Set(id, builder_.AddObject(spec));
+  return now(id);
+}
+
 void GraphCopy::CopyMembersAndInputs() {
   for (int32_t i = 0; i < from_.num_objects(); ++i) {
     const ObjectId id = {i};
@@ -39,7 +46,9 @@ void GraphCopy::CopyMembersAndInputs() {
 void GraphCopy::CopyStep(const graph::Step& step) {
   std::vector<ObjectId> inputs, outputs;
   for (ObjectId id : from_.inputs(step)) inputs.push_back(now(id));
-  for (ObjectId id : from_.outputs(step)) outputs.push_back(Copy(id));
+  for (ObjectId id : from_.outputs(step)) {
+    outputs.push_back(now(id).valid() ? now(id) : Copy(id));
+  }
   builder_.AddStep(graph::SpecOf(from_, step, inputs, outputs));
 }
 

@@ -36,12 +36,14 @@ class GraphCopy {
   // owner.
   graph::ObjectId Copy(graph::ObjectId id);
   graph::ObjectId Copy(graph::ObjectId id, absl::Span<const expr::Expr> shape);
+  // As it is, but for the bytes that it takes. REQUIRES: it is no view.
+  graph::ObjectId CopyPacked(graph::ObjectId id, expr::Expr bytes);
   // All parameters, buffers, states and inputs as they are, but for those
   // that stand for something already.
   void CopyMembersAndInputs();
 
-  // Adds a step that reads what stands for the inputs of `step`, with copies of
-  // its outputs.
+  // Adds a step that reads what stands for the inputs of `step` and makes what
+  // stands for its outputs: copies, where nothing does yet.
   void CopyStep(const graph::Step& step);
   // Adds a step of one output that owns its storage.
   graph::ObjectId AddStep(graph::StepSpec spec,

@@ -7,17 +7,15 @@
 #include "absl/algorithm/container.h"
 #include "core/base/glob.h"
 #include "core/base/status_macros.h"
-#include "core/graph/graph_builder.h"
+#include "core/parallel/graph_copy.h"
 
 namespace linnet::parallel {
 namespace {
 
-using expr::Expr;
 using graph::Category;
 using graph::Graph;
 using graph::Object;
 using graph::ObjectId;
-using graph::StepId;
 
 struct Rule {
   absl::string_view pattern;
@@ -38,27 +36,21 @@ class Splitter {
   Splitter(const Graph& graph, int64_t processes)
       : graph_(graph),
         processes_(processes),
-        pool_(std::make_shared<expr::Pool>(graph.shared_pool())),
-        builder_(pool_, graph.roles()),
-        split_(static_cast<size_t>(graph.num_objects())),
-        now_(static_cast<size_t>(graph.num_objects())) {}
+        copy_(graph),
+        split_(static_cast<size_t>(graph.num_objects())) {}
 
   absl::StatusOr<SplitOverProcesses> Run() {
     for (int32_t i = 0; i < graph_.num_objects(); ++i) {
       if (!graph_.object(ObjectId{i}).producer.valid()) Copy(ObjectId{i});
     }
-    for (ObjectId id : graph_.entry_inputs()) builder_.MarkInput(Now(id));
-    for (int32_t s = 0; s < graph_.num_steps(); ++s) CopyStep(StepId{s});
-    for (const graph::StateWrite& write : graph_.state_writes()) {
-      builder_.WriteState(Now(write.state), Now(write.value));
-    }
+    copy_.CopyMembersAndInputs();
+    for (const graph::Step& step : graph_.steps()) CopyStep(step);
     GatherResults();
-    LINNET_ASSIGN_OR_RETURN(made_.graph, builder_.Build());
+    LINNET_ASSIGN_OR_RETURN(made_.graph, copy_.Build());
     return std::move(made_);
   }
 
  private:
-  ObjectId& Now(ObjectId id) { return now_[static_cast<size_t>(id.index)]; }
   bool IsSplit(ObjectId id) const {
     return split_[static_cast<size_t>(id.index)];
   }
@@ -88,56 +80,46 @@ class Splitter {
     const bool member = object.path.valid() && !object.producer.valid();
     auto split = split_[static_cast<size_t>(id.index)];
     if (member) split = StartsSplit(object);
-    graph::ObjectSpec spec = graph::SpecOf(graph_, id);
-    if (object.owner != id) {
-      spec.view_of = Now(object.owner);
-    } else if (split) {
-      spec.packed_bytes =
-          pool_->CeilDiv(object.bytes, pool_->Constant(processes_));
-      made_.split_weights += object.category == Category::kParameters;
-      made_.split_caches += object.category == Category::kKvCache;
+    if (object.owner != id || !split) {
+      copy_.Copy(id);
+      return;
     }
-    Now(id) = builder_.AddObject(spec);
+    expr::Pool& pool = copy_.pool();
+    copy_.CopyPacked(id, pool.CeilDiv(object.bytes, pool.Constant(processes_)));
+    made_.split_weights += object.category == Category::kParameters;
+    made_.split_caches += object.category == Category::kKvCache;
   }
 
-  void CopyStep(StepId id) {
-    const graph::Step& step = graph_.step(id);
-    std::vector<ObjectId> inputs, outputs;
+  void CopyStep(const graph::Step& step) {
     const bool split = absl::c_any_of(
         graph_.inputs(step), [&](ObjectId input) { return IsSplit(input); });
-    for (ObjectId input : graph_.inputs(step)) inputs.push_back(Now(input));
     for (ObjectId output : graph_.outputs(step)) {
       split_[static_cast<size_t>(output.index)] = split;
       Copy(output);
-      outputs.push_back(Now(output));
     }
-    builder_.AddStep(graph::SpecOf(graph_, step, inputs, outputs));
+    copy_.CopyStep(step);
   }
 
   void GatherResults() {
     for (ObjectId id : graph_.results()) {
+      const ObjectId part = copy_.now(id);
       if (!IsSplit(id)) {
-        builder_.MarkResult(Now(id));
+        copy_.MarkResult(part);
         continue;
       }
-      const Object& object = graph_.object(id);
-      graph::ObjectSpec spec;
-      spec.shape = graph_.shape(object);
-      spec.dtype = object.dtype;
-      const ObjectId whole = builder_.AddObject(spec);
-      const ObjectId inputs[] = {Now(id)}, outputs[] = {whole};
-      builder_.AddStep({graph::StepKind::kConcat, "gather", inputs, outputs, "",
-                        "", pool_->Zero()});
-      builder_.MarkResult(whole);
+      graph::StepSpec gather;
+      gather.kind = graph::StepKind::kConcat;
+      gather.label = "gather";
+      gather.inputs = {&part, 1};
+      copy_.MarkResult(
+          copy_.AddStep(gather, graph_.shape(id), graph_.object(id).dtype));
     }
   }
 
   const Graph& graph_;
   const int64_t processes_;
-  std::shared_ptr<expr::Pool> pool_;
-  graph::GraphBuilder builder_;
-  std::vector<bool> split_;    // By object of the whole graph.
-  std::vector<ObjectId> now_;  // What stands for it in the part.
+  GraphCopy copy_;
+  std::vector<bool> split_;  // By object of the whole graph.
   SplitOverProcesses made_;
 };
 

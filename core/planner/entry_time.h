@@ -53,7 +53,6 @@ class EntryTime {
                                        const device::Profile& profile,
                                        bool compiled, cost::Rules rules) const;
   const cost::StepTimeModel& model() const { return model_; }
-  size_t ByteSize() const { return model_.ByteSize() + sizes_.ByteSize(); }
 
  private:
   enum Size : size_t {
